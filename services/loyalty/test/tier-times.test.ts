@@ -8,13 +8,14 @@ import { POINTS_TOPIC } from "../src/events/topics.ts";
 import { movePoints } from "../src/points/move-points.ts";
 import { deliveryFrom, newEvent, NOON } from "./builders.ts";
 import { startLoyalty } from "./deps.ts";
-import { storeProgram } from "./earning-programs.ts";
+import { earningIn, storeProgram } from "./earning-programs.ts";
 import { SILVER, GOLD, tiersIn } from "./tier-programs.ts";
 
 const loyalty = await startLoyalty();
 afterAll(() => loyalty[Symbol.asyncDispose]());
 const { db } = loyalty;
 const { program, consume, deps } = tiersIn(loyalty);
+const { earn, join: joinProgram } = earningIn(loyalty);
 
 type Club = Awaited<ReturnType<typeof program>>;
 
@@ -113,4 +114,21 @@ test("points from before the program changes its period count for the next chang
   expect(club.changes).toEqual([]);
   await club.move(cardId, 1n);
   expect(club.changes).toEqual(["2026-03-20 joined Silver 2026-03-31"]);
+});
+
+test("points that become active on the night when a tier ends keep it", async () => {
+  const order = { event: "order.paid", loyalty: { type: "FIXED", points: 1n } };
+  const club = await program([SILVER], {
+    policy: { expiration_date: { type: "CUSTOM", extend: "P1M" } },
+    rules: [{ ...order, pendingPoints: { periodType: "DAY", periodValue: 32n } }],
+  });
+  const { cardId, customerId } = await joinProgram(club);
+  await club.move(cardId, 100n);
+  await club.move(cardId, -1n);
+  await earn([club.paid(customerId, 100n, NOON)]);
+  await club.setClock("2026-04-02");
+  expect(club.changes).toEqual([
+    "2026-03-01 joined Silver 2026-04-01",
+    "2026-04-02 prolonged Silver 2026-05-02",
+  ]);
 });

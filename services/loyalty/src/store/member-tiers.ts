@@ -136,6 +136,8 @@ export type FollowedEntry = CardKey & {
   readonly type: string;
   readonly points: bigint;
   readonly balanceAfter: bigint;
+  /** Whether a night activated pending points, and not a request. */
+  readonly nightly: boolean;
   readonly at: number;
 };
 
@@ -152,9 +154,11 @@ export async function findEntriesAfter(
     type: string;
     points: bigint;
     balance_after: bigint;
+    nightly: boolean;
     created_at: Date;
   }>(
-    `select l.project_id, l.card_id, l.version, l.type, l.points, l.balance_after, l.created_at
+    `select l.project_id, l.card_id, l.version, l.type, l.points, l.balance_after, l.created_at,
+            l.type = 'PENDING_POINTS_ACTIVATION' and l.source is not null as nightly
        from unnest($1::text[], $2::text[], $3::int8[]) as item (project_id, card_id, version)
        join ledger_entry l
          on l.project_id = item.project_id and l.card_id = item.card_id and l.version > item.version
@@ -174,6 +178,7 @@ export async function findEntriesAfter(
     type: row.type,
     points: row.points,
     balanceAfter: row.balance_after,
+    nightly: row.nightly,
     at: row.created_at.getTime(),
   }));
 }

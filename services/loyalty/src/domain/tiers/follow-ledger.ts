@@ -39,6 +39,8 @@ export type TierEntry = {
   readonly heldPoints: bigint;
   /** Points of its period before this entry, for a state that has those of another period; default: none. */
   readonly pointsBefore?: bigint;
+  /** Whether the night of its date wrote the entry, before it ended tiers. */
+  readonly nightly: boolean;
   readonly date: LocalDate;
 };
 
@@ -70,13 +72,17 @@ const COUNTED = new Set(["POINTS_ACCRUAL", "PENDING_POINTS_ACTIVATION", "POINTS_
 
 const MAX_STEPS = 10_000;
 
-/** Takes an entry of the ledger into account, after everything that fell due before its date. */
+/**
+ * Takes an entry of the ledger into account, after everything that fell due by its date. Points that become active in a night can
+ * keep a tier that ends in it, but not start one that waits for its period.
+ */
 export function followEntry(
   state: TierState,
   entry: TierEntry,
   program: TierProgram,
 ): TierProgress {
-  const before = advanceTo(state, entry.date, program);
+  const precedesEnds = entry.nightly && program.policy.start === "IMMEDIATE";
+  const before = advanceTo(state, precedesEnds ? addDays(entry.date, -1) : entry.date, program);
   const counted = count(before.state, entry, program.policy);
   const after = requalify(counted, entry.date, program);
   return { state: after.state, changes: [...before.changes, ...after.changes] };

@@ -67,6 +67,9 @@ const START: TierState = {
   updatedAt: null,
 };
 
+/** Pending points that a night activates. */
+const NIGHTLY = "PENDING_POINTS_ACTIVATION";
+
 /** Points on dates, or a date alone; returns the changes as `date type tier expiry`. */
 type Step = readonly [date: string, points?: number, type?: string];
 
@@ -97,6 +100,7 @@ const entryAfter = (
   points: BigInt(points),
   balanceAfter: state.balance + BigInt(points),
   heldPoints: 0n,
+  nightly: type === NIGHTLY,
   date,
 });
 
@@ -257,6 +261,18 @@ const SCENARIOS: readonly (readonly [
       "2026-04-06 prolonged silver 2026-05-31",
       "2026-06-01 left silver",
     ],
+  ],
+  [
+    "is kept by points that become active on the night of its end",
+    custom("P1M"),
+    [["2026-03-01", 100], ["2026-03-02", -1], ["2026-04-02", 1, NIGHTLY], ["2026-04-02"]],
+    ["2026-03-01 joined silver 2026-04-01", "2026-04-02 prolonged silver 2026-05-02"],
+  ],
+  [
+    "starts with its period before the points that become active on that night",
+    NEXT_PERIOD,
+    [["2026-03-10", 500], ["2026-04-01", 100, NIGHTLY], ["2026-04-01"], ["2026-05-01"]],
+    ["2026-04-01 joined gold 2026-04-30", "2026-05-01 downgraded silver 2026-05-31"],
   ],
   [
     "starts with the next period",
