@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 
-import { type Json, newCode, serverApi } from "../stack/api.ts";
+import { type Json, managementApi, newCode, newProject, serverApi } from "../stack/api.ts";
 import { balanceOf, createLoyaltyProgram } from "../stack/loyalty-program.ts";
 import { errorOf, ok, orderAbove, ruleBuilders } from "../stack/rule-builders.ts";
 import { COMPOSITIONS, sharedStack } from "../stack/stack.ts";
@@ -63,6 +63,31 @@ describe.each(COMPOSITIONS)("validation rules of earning rules (%s)", async (com
     expect((await assignmentsOf(rule))["total"]).toBe(0);
     await pay(9_000);
     await expect.poll(() => balanceOf(api, card)).toBe(10);
+  });
+
+  test("decide by their latest conditions, also while the clock of a sandbox stands still or is set back", async () => {
+    const { id: projectId, api: sandbox } = await newProject(stack, { sandbox: true });
+    const setClock = (now: string) =>
+      ok(managementApi(stack).put(`/management/v1/projects/${projectId}/clock`, { now }));
+    await setClock("2026-03-10T12:00:00.000Z");
+    const { campaignId, createCard } = await createLoyaltyProgram(sandbox, { points: 0 });
+    const rule = await ruleBuilders(sandbox).createRule({ rules: orderAbove(100) });
+    const earningRule = { ...FIVE_POINTS, validation_rule_id: rule["id"] };
+    await ok(sandbox.post(`/v1/loyalties/${campaignId}/earning-rules`, [earningRule]));
+    const order = { amount: 1_000 };
+    const { customer } = await createCard();
+    const estimate = async () =>
+      (await ok(sandbox.post(`/v1/loyalties/${campaignId}/qualifications`, { customer, order })))[
+        "points_estimation"
+      ];
+    const change = (amount: number) =>
+      ok(sandbox.put(`/v1/validation-rules/${rule["id"]}`, { rules: orderAbove(amount) }));
+    expect(await estimate()).toBe(5);
+    await change(2_000);
+    await expect.poll(estimate).toBe(0);
+    await setClock("2026-03-09T12:00:00.000Z");
+    await change(200);
+    await expect.poll(estimate).toBe(5);
   });
 
   test("are listed with other assignments, whichever request set them", async () => {

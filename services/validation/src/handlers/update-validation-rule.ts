@@ -29,7 +29,8 @@ export const updateValidationRule =
       const row = validationRuleToRow(request, stored, { newId: () => id, now });
       parseRule(row);
       await saveRule(tx, project.id, row);
-      const change = { projectId: project.id, ruleId: id, rules: row.rules, at: now };
+      const at = row.updated_at?.getTime() ?? now;
+      const change = { projectId: project.id, ruleId: id, rules: row.rules, at };
       await enqueue(tx, [validationRuleChanged(deps.newId("event"), change)], call);
       return { ...row, assignments_count: stored.assignments_count };
     });

@@ -99,9 +99,16 @@ export function validationRuleToRow(
         ? storedValue("error", stored?.error_message)
         : (request.error.message ?? null),
     created_at: stored?.created_at ?? at,
-    updated_at: stored === undefined ? null : at,
+    updated_at: stored === undefined ? null : timeOfChange(stored, now),
   };
 }
+
+/**
+ * Later than the change before, although the clock of a sandbox can stand still or be set back: loyalty retains the latest
+ * state of a rule.
+ */
+const timeOfChange = ({ created_at: createdAt, updated_at: updatedAt }: RuleRow, now: number) =>
+  new Date(Math.max(now, (updatedAt ?? createdAt).getTime() + 1));
 
 /** Rejects rules that could not be evaluated later. */
 export function parseRule(row: RuleRow): ParsedRule {
