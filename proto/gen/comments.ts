@@ -554,7 +554,7 @@ export const comments: Readonly<Record<string, string>> = {
   "scrip.campaign.v1.UpdateReferralTierRequest.segment_id": "Id of the segment that the referrer must be in (`seg_…`); `null`: any referrer.",
   "scrip.campaign.v1.UpdateReferralTierRequest.tier_id": "Id of the tier (`rtr_…`).",
   "scrip.campaign.v1.UpdateReferralTierRequest.update_mask": "Fields to write; a listed field without a value is cleared. Default: all fields that the request contains.",
-  "scrip.common.v1.Address": "Postal address. Parts that are `null` are cleared.",
+  "scrip.common.v1.Address": "Postal address. Where a request creates or updates a customer, parts that are `null` are cleared.",
   "scrip.common.v1.Address.city": "City.",
   "scrip.common.v1.Address.country": "Country.",
   "scrip.common.v1.Address.line_1": "First line of the street address.",

@@ -32,7 +32,10 @@ import {
 } from "../store/campaign-jobs.ts";
 import { deleteCampaign } from "../store/campaigns.ts";
 
-/** Vouchers of one slice: many enough to be fast, few enough to hold locks and the processor for a short time. */
+/**
+ * Vouchers of one slice of an update or a deletion: many enough to be fast, few enough to hold locks and the processor for a
+ * short time.
+ */
 export const SLICE = 2_000;
 
 /**

@@ -130,8 +130,8 @@ export function hasChanges(customer: CustomerInput): boolean {
 }
 
 /**
- * The changes of a request. `mask` lists the fields that were sent, also those of the address; a sent field without a value is
- * cleared.
+ * The changes of a request. `mask` lists the fields that were sent, parts of the address as `address.city`; a sent field
+ * without a value is cleared.
  * Without a mask, the fields with a value count as sent.
  */
 export function customerChangeOf(input: CustomerInput, mask?: readonly string[]): CustomerChange {

@@ -148,6 +148,9 @@ const DEFAULTS = [
   // Rare checkpoints: each is followed by full page images in the log, which slow many small commits.
   "max_wal_size=2GB",
   "checkpoint_timeout=15min",
+  // By default five segments, which are small here, and one.
+  "min_wal_size=256MB",
+  "wal_buffers=8MB",
   "wal_compression=on",
   "log_min_messages=warning",
   "log_timezone=UTC",

@@ -181,11 +181,14 @@ function localSql(sql: string, { timeZone }: FilterContext, bind: Bind): string 
   return `(${sql} at time zone 'UTC' + make_interval(mins => ${bind(minutes)}::int4))`;
 }
 
+/** Names that Intl knows and the time zone database no longer has. */
+const FORMER_NAMES: ReadonlySet<string> = new Set(["US/Pacific-New"]);
+
 /**
- * The main name of a zone. Postgres does not know all others, such as `US/Pacific-New`, and reads names such as `CET` and
- * `PST` as abbreviations, which have no summer time.
+ * Postgres reads names such as `CET` and `PST` as abbreviations, which have no summer time. Other names are passed as they
+ * are: that of Intl is often an old one, such as `Asia/Calcutta`, which many systems no longer have.
  */
 const postgresName = (timeZone: string): string =>
-  timeZone === "UTC"
+  timeZone === "UTC" || (timeZone.includes("/") && !FORMER_NAMES.has(timeZone))
     ? timeZone
     : new Intl.DateTimeFormat("en-US", { timeZone }).resolvedOptions().timeZone;

@@ -356,7 +356,7 @@ test.each([
   ["BST", "2026-07-01T18:30:00Z", 2],
   ["US/Pacific-New", "2026-07-02T06:30:00Z", 1],
 ])(
-  "knows the summer time of %s, which Postgres does not know or reads as an abbreviation",
+  "knows the summer time of %s, a name that Postgres lacks or reads as an abbreviation",
   async (zone, at, day) => {
     const values: unknown[] = [at];
     const tree = { made: { conditions: { $is_day_of_month: day } } };
@@ -367,5 +367,16 @@ test.each([
       values,
     );
     expect(rows).toEqual([{ matches: true }]);
+  },
+);
+
+test.each(["Asia/Kolkata", "Europe/Kyiv", "US/Pacific"])(
+  "passes %s to Postgres as the project has it",
+  (timeZone) => {
+    const values: unknown[] = [];
+    const tree = { made: { conditions: { $is_day_of_month: 1 } } };
+    const compiled = compileFilters(tree, { now: NOW, timeZone, fields: inSql, values });
+    expect(compiled.kind).not.toBe("violation");
+    expect(values).toContain(timeZone);
   },
 );

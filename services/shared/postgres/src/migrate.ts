@@ -99,7 +99,7 @@ async function checkServer(client: Client): Promise<void> {
   }
   if (encoding !== "UTF8") {
     throw new MigrationError(
-      `Scrip needs a database with the encoding UTF8, and this one has ${encoding}. Create another database.`,
+      `Scrip needs a database with the encoding UTF8, and this one has ${encoding}. Create one, and restore a dump of this one into it if it has data.`,
     );
   }
 }

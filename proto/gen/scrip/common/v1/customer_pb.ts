@@ -109,7 +109,7 @@ export const CustomerSchema: GenMessage<Customer> = /*@__PURE__*/
   messageDesc(file_scrip_common_v1_customer, 0);
 
 /**
- * Postal address. Parts that are `null` are cleared.
+ * Postal address. Where a request creates or updates a customer, parts that are `null` are cleared.
  *
  * @generated from message scrip.common.v1.Address
  */
