@@ -39,8 +39,8 @@ import { deleteCampaign } from "../store/campaigns.ts";
 export const SLICE = 2_000;
 
 /**
- * Codes of one slice of a generation, which writes more per voucher than updates and deletions do. Redemptions wait while
- * its log is flushed (decision 85).
+ * Codes of one slice of a generation, which writes more per voucher than an update or a deletion. Redemptions wait while
+ * PostgreSQL flushes what a slice has written to its log (decision 85).
  */
 const GENERATED_SLICE = 500n;
 

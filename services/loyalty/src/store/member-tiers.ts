@@ -136,7 +136,7 @@ export type FollowedEntry = CardKey & {
   readonly type: string;
   readonly points: bigint;
   readonly balanceAfter: bigint;
-  /** Whether a night activated pending points, and not a request. */
+  /** Whether a night, and not a request, activated pending points. */
   readonly nightly: boolean;
   readonly at: number;
 };

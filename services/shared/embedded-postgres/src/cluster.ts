@@ -148,7 +148,7 @@ const DEFAULTS = [
   // Rare checkpoints: each is followed by full page images in the log, which slow many small commits.
   "max_wal_size=2GB",
   "checkpoint_timeout=15min",
-  // By default five segments, which are small here, and one.
+  // Their defaults are five segments and one, too little with segments of 1 MiB.
   "min_wal_size=256MB",
   "wal_buffers=8MB",
   "wal_compression=on",

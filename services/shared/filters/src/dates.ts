@@ -185,8 +185,8 @@ function localSql(sql: string, { timeZone }: FilterContext, bind: Bind): string 
 const FORMER_NAMES: ReadonlySet<string> = new Set(["US/Pacific-New"]);
 
 /**
- * Postgres reads names such as `CET` and `PST` as abbreviations, which have no summer time. Other names are passed as they
- * are: that of Intl is often an old one, such as `Asia/Calcutta`, which many systems no longer have.
+ * Postgres reads names such as `CET` and `PST` as abbreviations, which have no summer time. Other names are passed
+ * unchanged: Intl often returns an old name, such as `Asia/Calcutta`, which many systems no longer have.
  */
 const postgresName = (timeZone: string): string =>
   timeZone === "UTC" || (timeZone.includes("/") && !FORMER_NAMES.has(timeZone))

@@ -10,8 +10,8 @@ const slot = randomInt(1_024);
 /**
  * Fails when the database of a service cannot be written. Where a disk is full, small writes still
  * succeed: they use the free space of a page and of the write-ahead log. So the check also writes a
- * temporary file, which needs new space (services/decisions/0031-readiness-writes.md). And it uses the
- * collation of the schema, which backups of earlier releases lack and only filters would miss.
+ * temporary file, which needs new space (services/decisions/0031-readiness-writes.md). It also uses the
+ * collation of the schema: a backup of an earlier release lacks it, and only filters would fail.
  */
 export async function checkWrites(db: Database): Promise<void> {
   await db.transaction((tx) =>
