@@ -69,6 +69,20 @@ describe("onOrderChanged", () => {
     expect(await ada.summary()).toMatchObject({ orders: 1_100n, ordersAmount: largest });
   });
 
+  test("takes the order with the greater id as the last one when several were paid at the same time", async () => {
+    const ada = await newSubject(loyalty);
+    const order = { status: OrderStatus.PAID, customerId: ada.id };
+    const suffixes = ["3", "9", "1", "5"];
+    const paid = suffixes.map((suffix) =>
+      ada.paid({ ...order, id: `${ada.id}-${suffix}`, amount: BigInt(suffix) }, NOON),
+    );
+    for (const one of paid) await handlePaid([one]);
+    expect(await ada.summary()).toMatchObject({ lastOrder: { amount: 9n } });
+    // Rewrites its row, so that it is the last one in the table.
+    await handlePaid([ada.edited({ ...order, id: `${ada.id}-1`, amount: 2n }, NOON)]);
+    expect(await ada.summary()).toMatchObject({ lastOrder: { amount: 9n } });
+  });
+
   test("skips orders without a customer or of a deleted one", async () => {
     const ada = await newSubject(loyalty);
     const order = { id: `${ada.id}-1`, amount: 700n, status: OrderStatus.PAID };

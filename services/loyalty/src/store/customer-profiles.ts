@@ -54,7 +54,7 @@ const profilesSql = (page: string): string =>
           (select amount, changed_at
              from customer_order
             where project_id = c.project_id and customer_id = c.id and paid
-            order by changed_at desc
+            order by changed_at desc, order_id desc
             limit 1) l on true`;
 
 /** Finds by id or else by source id. */

@@ -8,7 +8,7 @@ const CUSTOMERS: ExportTable = {
          left join lateral
               (select count(*) as count, ${ORDERS_AMOUNT} as amount,
                       max(changed_at) as last_at,
-                      (array_agg(amount order by changed_at desc))[1] as last_amount
+                      (array_agg(amount order by changed_at desc, order_id desc))[1] as last_amount
                  from customer_order
                 where project_id = c.project_id and customer_id = c.id and paid) o on true
         where c.project_id = $1`,

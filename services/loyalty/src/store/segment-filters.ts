@@ -16,7 +16,7 @@ const ofOrders = (sql: string): string =>
 const ofLastOrder = (column: string): string =>
   `(select o.${column} from customer_order o
      where o.project_id = customer.project_id and o.customer_id = customer.id and o.paid
-     order by o.changed_at desc limit 1)`;
+     order by o.changed_at desc, o.order_id desc limit 1)`;
 
 const ofCards = (points: string, condition = "true"): string =>
   `(select coalesce(sum(${points}), 0) from ${HELD_CARDS}
