@@ -123,6 +123,7 @@ create table project (
   published_at timestamp with time zone,
   webhook_events text[] default '{}'::text[] not null,
   has_earning_rules boolean default false not null,
+  cancel_pending_points_on_order_cancel boolean default false not null,
   constraint project_pkey PRIMARY KEY (project_id),
   constraint project_clock_of_sandboxes_only CHECK (sandbox_now IS NULL OR sandbox),
   constraint project_first_weekday_is_one CHECK (first_weekday >= 0 AND first_weekday <= 6)

@@ -98,6 +98,7 @@ async function insertFirstProject(
     webhookVersion: null,
     webhookEvents: [],
     hasEarningRules: false,
+    cancelPendingPointsOnOrderCancel: false,
     apiVersion: null,
     createdAt,
     updatedAt: null,

@@ -149,6 +149,7 @@ create table project (
   sandbox_now timestamp with time zone,
   webhook_events jsonb default '[]'::jsonb not null,
   has_earning_rules boolean default false not null,
+  cancel_pending_points_on_order_cancel boolean default false not null,
   constraint project_pkey PRIMARY KEY (project_id)
 );
 

@@ -48,6 +48,14 @@ create table awaited_card (
   constraint awaited_card_pkey PRIMARY KEY (project_id, customer_id, campaign_id, event_id)
 );
 
+create table canceled_order (
+  project_id text not null,
+  order_id text not null,
+  canceled_at timestamp with time zone not null,
+  created_at timestamp with time zone default now() not null,
+  constraint canceled_order_pkey PRIMARY KEY (project_id, order_id)
+);
+
 create table card_state (
   project_id text not null,
   card_id text not null,
@@ -424,6 +432,7 @@ create table project (
   sandbox_now timestamp with time zone,
   webhook_events jsonb default '[]'::jsonb not null,
   has_earning_rules boolean default false not null,
+  cancel_pending_points_on_order_cancel boolean default false not null,
   constraint project_pkey PRIMARY KEY (project_id)
 );
 
@@ -526,6 +535,8 @@ create table validation_rule (
 
 CREATE INDEX awaited_card_created_at ON awaited_card USING btree (created_at);
 
+CREATE INDEX canceled_order_created_at ON canceled_order USING btree (created_at);
+
 CREATE INDEX custom_event_of_customer ON custom_event USING btree (project_id, customer_id, name);
 
 CREATE UNIQUE INDEX custom_event_schema_name ON custom_event_schema USING btree (project_id, name);
@@ -567,6 +578,8 @@ CREATE INDEX pending_points_due ON pending_points USING btree (project_id, activ
 CREATE INDEX pending_points_of_campaign ON pending_points USING btree (project_id, campaign_id, id) WHERE status = 'PENDING'::text;
 
 CREATE INDEX pending_points_of_card ON pending_points USING btree (project_id, card_id, id) WHERE status = 'PENDING'::text;
+
+CREATE INDEX pending_points_of_order ON pending_points USING btree (project_id, order_id) WHERE status = 'PENDING'::text AND order_id IS NOT NULL;
 
 CREATE UNIQUE INDEX pending_points_once_per_cause ON pending_points USING btree (project_id, card_id, cause);
 

@@ -43,6 +43,7 @@ export type TenantSettings = Pick<
   | "defaultCodeConfig"
   | "webhookEvents"
   | "hasEarningRules"
+  | "cancelPendingPointsOnOrderCancel"
   | "sandboxNow"
 >;
 
@@ -93,6 +94,7 @@ function toContext(project: TenantSettings): ProjectContext {
     }),
     ...(project.webhookEvents.length > 0 && { webhookEvents: project.webhookEvents }),
     ...(project.hasEarningRules && { hasEarningRules: true }),
+    ...(project.cancelPendingPointsOnOrderCancel && { cancelPendingPointsOnOrderCancel: true }),
   };
 }
 

@@ -25,6 +25,8 @@ export type Project = {
   readonly webhookEvents: readonly string[];
   /** Whether an earning rule was ever written; never reset. */
   readonly hasEarningRules: boolean;
+  /** Whether the pending points of an order are canceled when the order becomes CANCELED. */
+  readonly cancelPendingPointsOnOrderCancel: boolean;
   readonly apiVersion: string | null;
   readonly createdAt: Date;
   readonly updatedAt: Date | null;

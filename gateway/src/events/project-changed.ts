@@ -33,6 +33,7 @@ export const projectChangedEvent = (project: PublishedProject): OutboxEvent => (
       ...(project.sandboxNow !== null && { sandboxNow: timestampFromMs(project.sandboxNow) }),
       webhookEvents: [...project.webhookEvents],
       hasEarningRules: project.hasEarningRules,
+      cancelPendingPointsOnOrderCancel: project.cancelPendingPointsOnOrderCancel,
     }),
   ),
 });

@@ -79,6 +79,7 @@ function parse(request: CreateProjectRequest, id: string, createdAt: Date): Proj
     webhookVersion: request.webhookVersion ?? null,
     webhookEvents: [],
     hasEarningRules: false,
+    cancelPendingPointsOnOrderCancel: request.cancelPendingPointsOnOrderCancel ?? false,
     apiVersion: request.apiVersion ?? null,
     createdAt,
     updatedAt: null,

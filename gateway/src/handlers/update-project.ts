@@ -46,6 +46,9 @@ function apply(before: Project, request: UpdateProjectRequest): Project {
     }),
     ...(sent.has("webhook_version") && { webhookVersion: request.webhookVersion ?? null }),
     ...(sent.has("api_version") && { apiVersion: request.apiVersion ?? null }),
+    ...(sent.has("cancel_pending_points_on_order_cancel") && {
+      cancelPendingPointsOnOrderCancel: request.cancelPendingPointsOnOrderCancel ?? false,
+    }),
     clientFeatures: parseFeatures(request, before.clientFeatures),
   };
 }

@@ -30,6 +30,7 @@ export function projectToProto(
     clientCreateCustomerEnabled: on.has("create_customer"),
     clientLoyaltyEventsEnabled: on.has("loyalty_events"),
     clientSetVoucherExpirationDateEnabled: on.has("set_voucher_expiration_date"),
+    cancelPendingPointsOnOrderCancel: project.cancelPendingPointsOnOrderCancel,
     sandbox: project.sandbox,
     createdAt: timestampFromDate(project.createdAt),
     ...(description !== null && { description }),

@@ -27,7 +27,7 @@ const KEY_OF_PROJECT = `
        project.version, project.name, project.description, project.time_zone, project.currency, project.dial_code,
        project.case_sensitive_codes, project.default_code_config, project.client_trusted_domains,
        project.client_features, project.sandbox, project.sandbox_now, project.webhook_version,
-       project.webhook_events, project.has_earning_rules,
+       project.webhook_events, project.has_earning_rules, project.cancel_pending_points_on_order_cancel,
        project.api_version, project.created_at, project.updated_at, project.first_weekday`;
 
 type KeyOfProjectRow = ProjectRow &

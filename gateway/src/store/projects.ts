@@ -19,6 +19,7 @@ export type ProjectRow = {
   webhook_version: string | null;
   webhook_events: string[];
   has_earning_rules: boolean;
+  cancel_pending_points_on_order_cancel: boolean;
   api_version: string | null;
   created_at: Date;
   updated_at: Date | null;
@@ -49,6 +50,9 @@ const editableColumns: ColumnTable<Project> = {
   webhook_version: column.text(({ webhookVersion }) => webhookVersion),
   webhook_events: column.single("text[]", ({ webhookEvents }) => webhookEvents),
   has_earning_rules: column.bool(({ hasEarningRules }) => hasEarningRules),
+  cancel_pending_points_on_order_cancel: column.bool(
+    ({ cancelPendingPointsOnOrderCancel }) => cancelPendingPointsOnOrderCancel,
+  ),
   api_version: column.text(({ apiVersion }) => apiVersion),
   updated_at: column.timestamp(({ updatedAt }) => updatedAt && updatedAt.getTime()),
   first_weekday: column.single("smallint", ({ firstWeekday }) => firstWeekday),
@@ -201,6 +205,7 @@ export function projectFromRow(row: ProjectRow): Project {
     webhookVersion: row.webhook_version,
     webhookEvents: row.webhook_events,
     hasEarningRules: row.has_earning_rules,
+    cancelPendingPointsOnOrderCancel: row.cancel_pending_points_on_order_cancel,
     apiVersion: row.api_version,
     createdAt: row.created_at,
     updatedAt: row.updated_at,

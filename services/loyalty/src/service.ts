@@ -28,6 +28,7 @@ import { onCustomerDeleted } from "./events/on-customer-deleted.ts";
 import { onEarningEvent } from "./events/on-earning-event.ts";
 import { CAMPAIGNS_TOPIC, onLoyaltyProgram } from "./events/on-loyalty-program.ts";
 import { onMember, VOUCHERS_TOPIC } from "./events/on-member.ts";
+import { onOrderCanceled } from "./events/on-order-canceled.ts";
 import { onOrderChanged, ORDERS_TOPIC } from "./events/on-order-changed.ts";
 import { onPointsMoved } from "./events/on-points-moved.ts";
 import { onRedemptionPoints } from "./events/on-redemption-points.ts";
@@ -40,6 +41,7 @@ import { startPointsLockExpiry } from "./jobs/expire-points-locks.ts";
 import { startSegmentFollowing } from "./jobs/follow-segments.ts";
 import { startNightlyJobs } from "./jobs/nightly.ts";
 import { startAwaitedCardTrim } from "./jobs/trim-awaited-cards.ts";
+import { startCanceledOrderTrim } from "./jobs/trim-canceled-orders.ts";
 import { routes } from "./routes.ts";
 import { activityTables } from "./store/activities.ts";
 
@@ -93,10 +95,11 @@ export async function createLoyaltyService(options: LoyaltyOptions): Promise<Rep
   };
   const deps = createDeps(db, onEvents, onError);
   parts.use(startAwaitedCardTrim(db, onError));
+  parts.use(startCanceledOrderTrim(db, onError));
   parts.use(startLedgerChaining(db, onError));
   const following = parts.use(startSegmentFollowing(deps, onError));
   wokenJobs.push(following);
-  for (const consumer of consumers({ ...deps, findProject: projects.findProject })) {
+  for (const consumer of consumers(deps, projects.findProject)) {
     const subscription = await projects.bus.subscribe({
       ...consumer,
       async handler(...delivery) {
@@ -121,10 +124,7 @@ export async function createLoyaltyService(options: LoyaltyOptions): Promise<Rep
   };
 }
 
-const consumers = ({
-  findProject,
-  ...deps
-}: Deps & { readonly findProject: FindProject }): readonly SubscribeOptions[] => [
+const consumers = (deps: Deps, findProject: FindProject): readonly SubscribeOptions[] => [
   {
     group: "loyalty",
     topics: [REDEMPTIONS_TOPIC],
@@ -133,12 +133,20 @@ const consumers = ({
   {
     group: "loyalty-points",
     topics: [REDEMPTIONS_TOPIC],
-    handler: afterProjects(findProject, onRedemptionPoints(deps)),
+    handler: afterProjects(
+      findProject,
+      onRedemptionPoints(deps),
+      onOrderCanceled(deps, findProject),
+    ),
   },
   {
     group: "loyalty-orders",
     topics: [ORDERS_TOPIC],
-    handler: afterProjects(findProject, onOrderChanged(deps.db)),
+    handler: afterProjects(
+      findProject,
+      onOrderChanged(deps.db),
+      onOrderCanceled(deps, findProject),
+    ),
   },
   { group: "loyalty-programs", topics: [CAMPAIGNS_TOPIC], handler: onLoyaltyProgram(deps) },
   {

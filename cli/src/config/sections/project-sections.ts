@@ -14,6 +14,7 @@ const SETTINGS = [
   "client_create_customer_enabled",
   "client_loyalty_events_enabled",
   "client_set_voucher_expiration_date_enabled",
+  "cancel_pending_points_on_order_cancel",
 ];
 
 export const settings: Section = {

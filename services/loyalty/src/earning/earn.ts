@@ -9,6 +9,7 @@ import type { LoyaltyProgram } from "../domain/loyalty-program.ts";
 import { cardRequestedEvent } from "../events/card-requested.ts";
 import type { ProjectEarning } from "../loading/earning-definitions.ts";
 import { grantDetails, pendingDetails } from "../mapping/grant-details.ts";
+import { withoutCanceledOrders } from "../points/cancel-orders.ts";
 import { movePointsOf } from "../points/move-points.ts";
 import { addPendingPoints } from "../points/pending-points.ts";
 import { insertAwaitedCards } from "../store/awaited-cards.ts";
@@ -101,14 +102,19 @@ const timeOf = ({ trigger, member }: Grant): number => Math.max(trigger.at, memb
 
 async function grant(tx: Queryable, deps: Deps, grants: readonly CausedGrant[]): Promise<void> {
   if (grants.length === 0) return;
+  const pending = await withoutCanceledOrders(
+    tx,
+    grants.filter(({ activatesOn }) => activatesOn !== null),
+  );
+  const immediate = grants.filter(({ activatesOn }) => activatesOn === null);
+  const granting = [...immediate, ...pending];
+  if (granting.length === 0) return;
   // All cards together, in key order: the pending points below lock some of them again.
   const cards = await openAndLockCards(
     tx,
-    grants.map(({ member }) => member),
-    Math.max(...grants.map(timeOf)),
+    granting.map(({ member }) => member),
+    Math.max(...granting.map(timeOf)),
   );
-  const pending = grants.filter(({ activatesOn }) => activatesOn !== null);
-  const immediate = grants.filter(({ activatesOn }) => activatesOn === null);
   // A rule whose pending points were removed since must not grant the same event again.
   const granted = new Set(
     (

@@ -70,7 +70,7 @@ const record = (
   tx: Queryable,
   { newId }: Pick<Deps, "newId">,
   changes: readonly PendingPointsChange[],
-  origin: Origin,
+  origin: Origin | undefined,
 ): Promise<void> =>
   enqueue(
     tx,
@@ -108,12 +108,47 @@ export const cancelPending = (deps: Deps, request: PendingRequest, call: Call): 
     const { project, now } = call;
     const purpose = "canceled";
     const { entry, card } = await lockPending(tx, request, { projectId: project.id, purpose });
-    const after = { ...entry, status: "CANCELED" as const };
-    await updatePendingPoints(tx, [after], now);
-    await saveCards(tx, [{ ...card, pendingPoints: card.pendingPoints - entry.points }]);
-    const change = { entry: after, change: "CANCELED", points: -entry.points, at: now } as const;
-    await record(tx, deps, [change], call);
+    await cancelEntries(tx, deps, [{ entry, at: now, origin: call }], [card]);
   });
+
+/** The cancellation of an entry, and the request that caused it. */
+export type CanceledEntry = {
+  readonly entry: PendingPoints;
+  readonly at: number;
+  readonly origin: Origin | undefined;
+};
+
+/** Takes entries off their cards, which are locked. */
+export async function cancelEntries(
+  tx: Queryable,
+  deps: Pick<Deps, "newId">,
+  canceled: readonly CanceledEntry[],
+  cards: readonly Card[],
+): Promise<void> {
+  const after = canceled.map(({ entry, ...about }) => ({
+    ...about,
+    entry: { ...entry, status: "CANCELED" as const },
+  }));
+  for (const [at, group] of Map.groupBy(after, (one) => one.at)) {
+    await updatePendingPoints(
+      tx,
+      group.map(({ entry }) => entry),
+      at,
+    );
+  }
+  const ofCard = Map.groupBy(after, ({ entry }) => keyOf(entry.projectId, entry.cardId));
+  await saveCards(
+    tx,
+    cards.map((card) => {
+      const own = ofCard.get(keyOf(card.projectId, card.id)) ?? [];
+      const points = own.reduce((sum, { entry }) => sum + entry.points, 0n);
+      return { ...card, pendingPoints: card.pendingPoints - points };
+    }),
+  );
+  for (const { entry, at, origin } of after) {
+    await record(tx, deps, [{ entry, change: "CANCELED", points: -entry.points, at }], origin);
+  }
+}
 
 export type Activation = {
   readonly points: bigint;

@@ -134,6 +134,25 @@ export async function findPendingPoints(
   return rows[0] && fromRow(rows[0]);
 }
 
+/** Entries of these orders that are still pending, oldest first. */
+export async function findPendingOfOrders(
+  tx: Queryable,
+  orders: readonly { readonly projectId: string; readonly orderId: string }[],
+): Promise<readonly PendingPoints[]> {
+  if (orders.length === 0) return [];
+  const { rows } = await tx.query<PendingRow>(
+    `select ${COLUMNS} from pending_points
+      where (project_id, order_id) in (select * from unnest($1::text[], $2::text[]))
+        and status = 'PENDING' and order_id is not null
+      order by id`,
+    [
+      textArray(orders.map(({ projectId }) => projectId)),
+      textArray(orders.map(({ orderId }) => orderId)),
+    ],
+  );
+  return rows.map(fromRow);
+}
+
 /** Changes entries whose cards are locked. */
 export async function updatePendingPoints(
   tx: Queryable,

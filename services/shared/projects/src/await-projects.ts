@@ -24,15 +24,15 @@ export async function awaitProjects(
 }
 
 /**
- * A handler that reads time zones and clocks of projects: the changes of a project are on another topic than the events
- * of the requests that followed, and may arrive later.
+ * Handlers, in turn, that read settings and clocks of projects: the changes of a project are on another topic than the events
+ * of the requests that followed, and may arrive later. When one fails, the batch is delivered to all of them again.
  */
 export const afterProjects =
-  (findProject: FindProject, handler: EventHandler): EventHandler =>
+  (findProject: FindProject, ...handlers: readonly EventHandler[]): EventHandler =>
   async (batch, context) => {
     await awaitProjects(
       findProject,
       batch.map((event) => ({ projectId: event.projectId, version: projectVersionOf(event) })),
     );
-    await handler(batch, context);
+    for (const handler of handlers) await handler(batch, context);
   };

@@ -22,6 +22,7 @@ type ProjectRow = {
   readonly sandbox_now: Date | null;
   readonly webhook_events: readonly string[];
   readonly has_earning_rules: boolean;
+  readonly cancel_pending_points_on_order_cancel: boolean;
 };
 
 const changeableColumns: ColumnTable<ProjectChanged> = {
@@ -34,6 +35,9 @@ const changeableColumns: ColumnTable<ProjectChanged> = {
   sandbox_now: column.timestamp(({ sandboxNow }) => (sandboxNow ? timestampMs(sandboxNow) : null)),
   webhook_events: column.json(({ webhookEvents }) => JSON.stringify(webhookEvents)),
   has_earning_rules: column.bool(({ hasEarningRules }) => hasEarningRules),
+  cancel_pending_points_on_order_cancel: column.bool(
+    ({ cancelPendingPointsOnOrderCancel }) => cancelPendingPointsOnOrderCancel,
+  ),
 };
 
 const saveStatement = buildStatement({
@@ -67,7 +71,8 @@ export async function findProjects(
     name: "project_find",
     planning: "indexLookups",
     text: `select project_id, version, deleted, time_zone, first_weekday, case_sensitive_codes,
-                  default_code_config, sandbox_now, webhook_events, has_earning_rules
+                  default_code_config, sandbox_now, webhook_events, has_earning_rules,
+                  cancel_pending_points_on_order_cancel
              from project where project_id = any($1::text[])`,
     values: [textArray(ids)],
   });
@@ -84,6 +89,7 @@ const stateFromRow = (row: ProjectRow): ProjectState => ({
     ...(row.default_code_config !== null && { codeConfig: row.default_code_config }),
     ...(row.webhook_events.length > 0 && { webhookEvents: row.webhook_events }),
     ...(row.has_earning_rules && { hasEarningRules: true }),
+    ...(row.cancel_pending_points_on_order_cancel && { cancelPendingPointsOnOrderCancel: true }),
   },
   sandboxNow: row.sandbox_now === null ? null : row.sandbox_now.getTime(),
   deleted: row.deleted,

@@ -1,6 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { duplicate, notFound, ApiError } from "@scrip/errors";
 import { enqueue } from "@scrip/events";
+import type { Queryable } from "@scrip/postgres";
 import type { Customer } from "@scrip/proto/scrip/common/v1/customer_pb";
 import {
   type Order,
@@ -21,7 +22,7 @@ import type { LineSnapshot } from "../domain/input/order.ts";
 import type { OrderFigures } from "../domain/order/order-figures.ts";
 import { lineAmount } from "../domain/order/order-state.ts";
 import { storedOrderFigures } from "../domain/order/stored-order-figures.ts";
-import { orderEdited } from "../events/order-edited.ts";
+import { changesSummary, isCancellation, orderEdited } from "../events/order-edited.ts";
 import { publishOrder } from "../events/publish-order.ts";
 import { addCatalogueData } from "../loading/catalogue.ts";
 import { loadAllCollectionsOfLines } from "../loading/collections.ts";
@@ -30,7 +31,7 @@ import { matchStoredItems } from "../mapping/match-stored-items.ts";
 import { lineFromStored, sentLine } from "../mapping/order-input.ts";
 import { orderToProto } from "../mapping/order.ts";
 import { storedOrder, withItemCollections } from "../mapping/redeemed-order.ts";
-import { saveImportedOrders, saveOrders, setSourceId } from "../store/orders.ts";
+import { saveImportedOrders, saveOrders, setSourceId, wasPaid } from "../store/orders.ts";
 import { type OrderClaim, claimEditedOrder } from "./order-claim.ts";
 
 type OrderRequest = CreateOrderRequest | UpdateOrderRequest;
@@ -115,14 +116,26 @@ async function save(
     const origin = neededOriginOf(call);
     const row = { projectId, order: saved, at: new Date(call.now), origin };
     await (isImport ? saveImportedOrders(tx, [row]) : saveOrders(tx, [row]));
-    const edit = { projectId, before: claim.stored, order: saved, at: call.now };
-    const edited = orderEdited(deps.newId("event"), edit);
-    if (edited !== undefined) await enqueue(tx, [edited], call);
-    if (!isImport) await publishOrder(tx, call, { before: claim.stored, order: saved });
+    const edit = { before: claim.stored, order: saved };
+    if (changesSummary(edit) || (await endsPendingPoints(tx, call, edit))) {
+      const edited = { projectId, order: saved, at: call.now };
+      await enqueue(tx, [orderEdited(deps.newId("event"), edited)], call);
+    }
+    if (!isImport) await publishOrder(tx, call, edit);
   });
   deps.onEvents();
   return saved;
 }
+
+/** Whether the edit cancels an order that may have pending points, in a project that cancels them with the order. */
+const endsPendingPoints = async (
+  tx: Queryable,
+  { project }: Call,
+  edit: { readonly before: Order | null; readonly order: Order },
+): Promise<boolean> =>
+  project.cancelPendingPointsOnOrderCancel === true &&
+  isCancellation(edit) &&
+  wasPaid(tx, { projectId: project.id, id: edit.order.id ?? "" });
 
 const byId = (id: string | undefined): Pick<Customer, "id"> | undefined =>
   id === undefined || id === "" ? undefined : { id };

@@ -111,6 +111,18 @@ export async function setSourceId(
   }
 }
 
+/** Whether the order was ever PAID. */
+export async function wasPaid(
+  db: Queryable,
+  { projectId, id }: { readonly projectId: string; readonly id: string },
+): Promise<boolean> {
+  const { rows } = await db.query(
+    "select from shop_order where project_id = $1 and id = $2 and paid_event_id is not null",
+    [projectId, id],
+  );
+  return rows.length > 0;
+}
+
 const SORTABLE: Readonly<Record<string, string>> = {
   created_at: "created_at",
   updated_at: "updated_at",

@@ -54,7 +54,8 @@ export const OrderPaidSchema: GenMessage<OrderPaid> = /*@__PURE__*/
 
 /**
  * An edit or import of an order changed the summary of a customer: the customer or the amount of an order that is PAID or
- * FULFILLED changed, or the order entered or left these statuses (topic `scrip.orders.v1`, key as of OrderPaid). Not
+ * FULFILLED changed, or the order entered or left these statuses; or it canceled an order that was PAID before, in a project
+ * that cancels the pending points of such orders (topic `scrip.orders.v1`, key as of OrderPaid). Not
  * emitted for redemptions and rollbacks, whose events contain the order. An order that becomes PAID also emits OrderPaid.
  *
  * @generated from message scrip.events.v1.OrderEdited

@@ -12,7 +12,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file scrip/events/v1/projects.proto.
  */
 export const file_scrip_events_v1_projects: GenFile = /*@__PURE__*/
-  fileDesc("Ch5zY3JpcC9ldmVudHMvdjEvcHJvamVjdHMucHJvdG8SD3NjcmlwLmV2ZW50cy52MSKsAgoOUHJvamVjdENoYW5nZWQSEgoKcHJvamVjdF9pZBgBIAEoCRIPCgd2ZXJzaW9uGAIgASgDEg8KB2RlbGV0ZWQYAyABKAgSEQoJdGltZV96b25lGAQgASgJEhUKDWZpcnN0X3dlZWtkYXkYBSABKAUSHAoUY2FzZV9zZW5zaXRpdmVfY29kZXMYBiABKAgSIAoTZGVmYXVsdF9jb2RlX2NvbmZpZxgHIAEoCUgAiAEBEi8KC3NhbmRib3hfbm93GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIWCg53ZWJob29rX2V2ZW50cxgJIAMoCRIZChFoYXNfZWFybmluZ19ydWxlcxgKIAEoCEIWChRfZGVmYXVsdF9jb2RlX2NvbmZpZ2IGcHJvdG8z", [file_google_protobuf_timestamp]);
+  fileDesc("Ch5zY3JpcC9ldmVudHMvdjEvcHJvamVjdHMucHJvdG8SD3NjcmlwLmV2ZW50cy52MSLbAgoOUHJvamVjdENoYW5nZWQSEgoKcHJvamVjdF9pZBgBIAEoCRIPCgd2ZXJzaW9uGAIgASgDEg8KB2RlbGV0ZWQYAyABKAgSEQoJdGltZV96b25lGAQgASgJEhUKDWZpcnN0X3dlZWtkYXkYBSABKAUSHAoUY2FzZV9zZW5zaXRpdmVfY29kZXMYBiABKAgSIAoTZGVmYXVsdF9jb2RlX2NvbmZpZxgHIAEoCUgAiAEBEi8KC3NhbmRib3hfbm93GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIWCg53ZWJob29rX2V2ZW50cxgJIAMoCRIZChFoYXNfZWFybmluZ19ydWxlcxgKIAEoCBItCiVjYW5jZWxfcGVuZGluZ19wb2ludHNfb25fb3JkZXJfY2FuY2VsGAsgASgIQhYKFF9kZWZhdWx0X2NvZGVfY29uZmlnYgZwcm90bzM", [file_google_protobuf_timestamp]);
 
 /**
  * The settings of a project that services decide with (topic `scrip.projects.v1`, key: project id). Published when a
@@ -93,6 +93,13 @@ export type ProjectChanged = Message<"scrip.events.v1.ProjectChanged"> & {
    * @generated from field: bool has_earning_rules = 10;
    */
   hasEarningRules: boolean;
+
+  /**
+   * Whether the pending points of an order are canceled when the order becomes CANCELED.
+   *
+   * @generated from field: bool cancel_pending_points_on_order_cancel = 11;
+   */
+  cancelPendingPointsOnOrderCancel: boolean;
 };
 
 /**

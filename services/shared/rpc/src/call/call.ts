@@ -72,6 +72,8 @@ export type ProjectContext = {
   readonly webhookEvents?: readonly string[] | undefined;
   /** Whether the project has or had earning rules; absent in batch calls. */
   readonly hasEarningRules?: boolean | undefined;
+  /** Whether the pending points of an order are canceled with the order; absent in batch calls. */
+  readonly cancelPendingPointsOnOrderCancel?: boolean | undefined;
 };
 
 /** The current time of the project and the calendar that defines its days and weeks. */
