@@ -109,6 +109,20 @@ describe("updates of external gRPC callers", async () => {
     expect(updated.discount.effect).toBeUndefined();
   });
 
+  test("update_mask clears a part of an address that it names without a value", async () => {
+    const address = { city: "Paris", country: "FR" };
+    const { id } = await call(createCustomer, { sourceId: newCode("ada"), address });
+
+    const updated = await call(updateCustomer, {
+      customerId: id,
+      address: { country: "DE" },
+      updateMask: { paths: ["address.city"] },
+    });
+
+    expect(updated.address).toMatchObject({ country: "FR" });
+    expect(updated.address.city).toBeUndefined();
+  });
+
   test("an empty update_mask is like none, and an unknown path in it is rejected", async () => {
     const code = await voucherWithLimits();
 
