@@ -51,7 +51,6 @@ create table awaited_card (
 create table canceled_order (
   project_id text not null,
   order_id text not null,
-  canceled_at timestamp with time zone not null,
   created_at timestamp with time zone default now() not null,
   constraint canceled_order_pkey PRIMARY KEY (project_id, order_id)
 );
@@ -579,7 +578,7 @@ CREATE INDEX pending_points_of_campaign ON pending_points USING btree (project_i
 
 CREATE INDEX pending_points_of_card ON pending_points USING btree (project_id, card_id, id) WHERE status = 'PENDING'::text;
 
-CREATE INDEX pending_points_of_order ON pending_points USING btree (project_id, order_id) WHERE status = 'PENDING'::text AND order_id IS NOT NULL;
+CREATE INDEX pending_points_of_order ON pending_points USING btree (project_id, order_id) WHERE status = 'PENDING'::text;
 
 CREATE UNIQUE INDEX pending_points_once_per_cause ON pending_points USING btree (project_id, card_id, cause);
 

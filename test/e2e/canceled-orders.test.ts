@@ -63,6 +63,14 @@ describe.each(COMPOSITIONS)("pending points of canceled orders (%s)", async (com
     await put(reopened, "CANCELED");
     await expect.poll(pending, TIMEOUT).toEqual([]);
 
+    // Canceled before the payment.
+    const { source_id: early } = await ok(api.post("/v1/orders", order({ status: "FULFILLED" })));
+    await put(early, "CANCELED");
+    await put(early, "PAID");
+    await expect.poll(pending, TIMEOUT).toEqual([10]);
+    await put(early, "CANCELED");
+    await expect.poll(pending, TIMEOUT).toEqual([]);
+
     const imported = await pay();
     const canceled = [{ source_id: imported, status: "CANCELED" }];
     await untilFinished(api, await api.post("/v1/orders/import", canceled));
@@ -78,7 +86,7 @@ describe.each(COMPOSITIONS)("pending points of canceled orders (%s)", async (com
     await ok(api.post(`/v1/redemptions/${redemption["id"]}/rollback`));
     await expect.poll(pending, TIMEOUT).toEqual([]);
 
-    expect(await points()).toBe(4);
+    expect(await points()).toBe(5);
   });
 
   test("stay without the setting, which an update resets", async () => {
@@ -90,11 +98,13 @@ describe.each(COMPOSITIONS)("pending points of canceled orders (%s)", async (com
     expect(await ok(managementApi(stack).put(path, reset))).toMatchObject({
       cancel_pending_points_on_order_cancel: false,
     });
-    await ok(api.put(`/v1/orders/${await pay()}`, { status: "CANCELED" }));
-    await pay();
     const orders = async (): Promise<number> =>
       (await ok(api.get(`/v1/customers/${customer["source_id"]}`)))["summary"].orders.total_count;
+    const canceled = await pay();
     await expect.poll(orders, TIMEOUT).toBe(1);
+    await ok(api.put(`/v1/orders/${canceled}`, { status: "CANCELED" }));
+    await expect.poll(orders, TIMEOUT).toBe(0);
+    await pay();
     expect(await pending()).toEqual([10, 10]);
   });
 });

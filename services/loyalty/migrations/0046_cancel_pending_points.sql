@@ -4,11 +4,9 @@ alter table project add column cancel_pending_points_on_order_cancel boolean not
 -- Orders that became CANCELED after their payment, in projects with that setting. An accrual that comes later than the
 -- cancellation of its order adds no pending points.
 create table canceled_order (
-  project_id  text        not null,
-  order_id    text        not null,
-  -- The latest cancellation, in the time of the project.
-  canceled_at timestamptz not null,
-  created_at  timestamptz not null default now(),
+  project_id text        not null,
+  order_id   text        not null,
+  created_at timestamptz not null default now(),
   primary key (project_id, order_id)
 );
 

@@ -2,4 +2,4 @@
 -- without a transaction
 
 create index concurrently if not exists pending_points_of_order on pending_points (project_id, order_id)
- where status = 'PENDING' and order_id is not null;
+ where status = 'PENDING';

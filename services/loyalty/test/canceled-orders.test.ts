@@ -1,4 +1,4 @@
-import { fromBinary } from "@bufbuild/protobuf";
+import { fromBinary, type MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { DeliveredEvent } from "@scrip/events";
 import { OrderStatus } from "@scrip/proto/scrip/common/v1/order_pb";
@@ -13,8 +13,10 @@ import { onOrderCanceled } from "../src/events/on-order-canceled.ts";
 import { ORDERS_TOPIC } from "../src/events/on-order-changed.ts";
 import { REDEMPTIONS_TOPIC } from "../src/events/on-redemption.ts";
 import { runDueNights } from "../src/jobs/nightly.ts";
+import { withoutCanceledOrders } from "../src/points/cancel-orders.ts";
+import { addPendingPoints } from "../src/points/pending-points.ts";
 import { deliveryFrom, newEvent, NOON } from "./builders.ts";
-import { startLoyalty } from "./deps.ts";
+import { startLoyalty, untilBlocked } from "./deps.ts";
 import { DAY, earningIn, PER_EURO } from "./earning-programs.ts";
 
 const loyalty = await startLoyalty();
@@ -23,7 +25,7 @@ const { earn, publish, setUp, join } = earningIn(loyalty);
 
 const PENDING = { ...PER_EURO, pendingPoints: { periodType: "DAY", periodValue: 14n } };
 const IMMEDIATE = { event: "order.paid", loyalty: { type: "FIXED", points: 3n } };
-const { CANCELED, CREATED } = OrderStatus;
+const { CANCELED, PAID } = OrderStatus;
 
 const cancelIn =
   (cancelPendingPointsOnOrderCancel: boolean) => (events: readonly DeliveredEvent[]) =>
@@ -36,26 +38,30 @@ const cancel = cancelIn(true);
 
 const orderOf = (paid: DeliveredEvent) => fromBinary(OrderPaidSchema, paid.payload).order;
 
-const edited = (paid: DeliveredEvent, at = NOON + 1, status: OrderStatus = CANCELED) =>
+const edited = (paid: DeliveredEvent, cancelsPaidOrder = true) =>
   newEvent(
     OrderEditedSchema,
     { projectId: paid.projectId, topic: ORDERS_TOPIC },
     {
       projectId: paid.projectId,
-      order: { ...orderOf(paid)!, status },
-      date: timestampFromMs(at),
+      order: { ...orderOf(paid)!, status: CANCELED },
+      date: timestampFromMs(NOON + 1),
+      cancelsPaidOrder,
     },
   );
 
-const rolledBack = (paid: DeliveredEvent, { at = NOON, rejected = false } = {}) =>
+const rolledBack = (
+  paid: DeliveredEvent,
+  fields: MessageInitShape<typeof RedemptionRolledBackSchema> = {},
+) =>
   newEvent(
     RedemptionRolledBackSchema,
     { projectId: paid.projectId, topic: REDEMPTIONS_TOPIC },
     {
       projectId: paid.projectId,
       order: { ...orderOf(paid)!, status: CANCELED },
-      date: timestampFromMs(at),
-      rejected,
+      date: timestampFromMs(NOON),
+      ...fields,
     },
   );
 
@@ -109,18 +115,23 @@ describe("the cancellation of an order", () => {
     const { customerId } = await join(program);
     const paid = [1_000n, 2_000n, 3_000n].map((amount) => program.paid(customerId, amount));
     await earn(paid);
-    await cancel(paid.map((one, index) => edited(one, NOON + index)));
+    await cancel(paid.map((one) => edited(one)));
     expect(await statuses(program)).toEqual([1, 2, 3].map(() => ["CANCELED", 0n]));
     expect(await program.violations()).toEqual([]);
   });
 
-  test("changes nothing in other projects, with another status or by a rejected rollback", async () => {
+  test("changes nothing in other projects, before a payment, or without effect on the order", async () => {
     const program = await setUp([PENDING]);
     const { customerId } = await join(program);
     const paid = program.paid(customerId, 1_000n);
     await earn([paid]);
-    await cancelIn(false)([edited(paid), rolledBack(paid)]);
-    await cancel([edited(paid, NOON, CREATED), rolledBack(paid, { rejected: true })]);
+    await cancelIn(false)([rolledBack(paid)]);
+    await cancel([
+      edited(paid, false),
+      rolledBack(paid, { rejected: true }),
+      rolledBack(paid, { orderWasCanceled: true }),
+      rolledBack(paid, { order: { ...orderOf(paid)!, status: PAID } }),
+    ]);
     expect(await statuses(program)).toEqual([["PENDING", 10n]]);
   });
 
@@ -135,19 +146,6 @@ describe("the cancellation of an order", () => {
     expect(await program.violations()).toEqual([]);
   });
 
-  test("before the payment leaves its pending points, also when it is delivered again", async () => {
-    const program = await setUp([PENDING]);
-    const { customerId } = await join(program);
-    const paid = program.paid(customerId, 1_000n);
-    const early = edited(paid, NOON - 1);
-    await cancel([early]);
-    await earn([paid]);
-    await cancel([early]);
-    expect(await statuses(program)).toEqual([["PENDING", 10n]]);
-    await cancel([edited(paid)]);
-    expect(await statuses(program)).toEqual([["CANCELED", 0n]]);
-  });
-
   test("counts for an accrual that waits for a card", async () => {
     const program = await setUp([PENDING, IMMEDIATE], { autoJoin: true });
     const customerId = await program.newCustomer();
@@ -157,6 +155,30 @@ describe("the cancellation of an order", () => {
     await publish([program.published(customerId, { at: NOON + 2 })]);
     expect(await statuses(program)).toEqual([]);
     expect(await active(program)).toEqual([3n]);
+  });
+
+  test("waits for an accrual of the order that has begun", async () => {
+    const program = await setUp([PENDING]);
+    const { projectId, campaignId } = program;
+    const { customerId, cardId } = await join(program);
+    const paid = program.paid(customerId, 1_000n);
+    const orderId = orderOf(paid)?.id ?? "";
+    const due = { activatesOn: "2026-03-15", cause: orderId, ruleId: "ern_1", details: {} };
+    const about = { projectId, campaignId, customerId, cardId, orderId, createdAt: NOON };
+    const grant = {
+      card: { projectId, cardId, initialPoints: 0n },
+      entry: { ...about, ...due, points: 10n },
+      origin: undefined,
+    };
+    const canceling = await loyalty.db.transaction(async (tx) => {
+      await withoutCanceledOrders(tx, [{ trigger: { projectId, causeId: orderId } }]);
+      const work = cancel([edited(paid)]);
+      await untilBlocked(loyalty.db, work);
+      await addPendingPoints(tx, createDeps(loyalty.db), [grant]);
+      return { work };
+    });
+    await canceling.work;
+    expect(await statuses(program)).toEqual([["CANCELED", 0n]]);
   });
 
   test("and its accrual, handled at the same time in any order, leave no pending points", async () => {

@@ -1,5 +1,6 @@
 import { fromBinary } from "@bufbuild/protobuf";
 import { OrderStatus } from "@scrip/proto/scrip/common/v1/order_pb";
+import { OrderEditedSchema } from "@scrip/proto/scrip/events/v1/orders_pb";
 import { ResourceChangedSchema } from "@scrip/proto/scrip/events/v1/resources_pb";
 import { asAdmin } from "@scrip/testing";
 import { afterAll, expect, test } from "vitest";
@@ -59,3 +60,38 @@ test("imported orders, and orders of projects whose webhooks do not receive them
   await orders.updateOrder({ orderId: "cart-1", status: FULFILLED }, call({ project: other }));
   expect(await changesIn(project.id)).toEqual([]);
 });
+
+/** Which edits canceled an order that was paid before. */
+async function cancellationsIn(projectId: string): Promise<readonly (readonly unknown[])[]> {
+  const { rows } = await asAdmin(services.databaseUrl, (client) =>
+    client.query<{ payload: Uint8Array }>(
+      "select payload from validation.outbox where project_id = $1 and type = $2 order by id",
+      [projectId, OrderEditedSchema.typeName],
+    ),
+  );
+  return rows.map(({ payload }) => {
+    const { order, cancelsPaidOrder } = fromBinary(OrderEditedSchema, payload);
+    return [order?.status, cancelsPaidOrder];
+  });
+}
+
+test.each([
+  ["a paid order", [PAID, CANCELED, CANCELED, PAID, CANCELED], [CANCELED, CANCELED]],
+  ["an order that was paid once", [PAID, CREATED, CANCELED], [CANCELED]],
+  ["an order that was never paid", [FULFILLED, CANCELED, CREATED, CANCELED], []],
+])(
+  "the cancellation of %s is published where it ends pending points",
+  async (_, statuses, ends) => {
+    const call = newProject();
+    for (const cancelPendingPointsOnOrderCancel of [true, false]) {
+      const { id, ...settings } = call().project;
+      const project = { ...settings, id: `${id}-${cancelPendingPointsOnOrderCancel}` };
+      const inProject = () => call({ project: { ...project, cancelPendingPointsOnOrderCancel } });
+      const { id: orderId = "" } = await orders.createOrder({ amount: 900n }, inProject());
+      for (const status of statuses) await orders.updateOrder({ orderId, status }, inProject());
+      const ending = (await cancellationsIn(project.id)).filter(([, isEnding]) => isEnding);
+      const expected = cancelPendingPointsOnOrderCancel ? ends : [];
+      expect(ending).toEqual(expected.map((status) => [status, true]));
+    }
+  },
+);

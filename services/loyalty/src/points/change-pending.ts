@@ -66,17 +66,34 @@ async function lockPending(
   return { entry, card };
 }
 
-const record = (
+/** A change, and the request that caused it. */
+type CausedChange = PendingPointsChange & { readonly origin: Origin | undefined };
+
+/** The change by which an entry ends; its points are pending no more. */
+const endOf = (
+  entry: PendingPoints,
+  status: "ACTIVATED" | "CANCELED",
+  about: Pick<CausedChange, "at" | "origin">,
+): CausedChange => ({
+  ...about,
+  entry: { ...entry, status },
+  change: status,
+  points: -entry.points,
+});
+
+/** Stores and publishes changes of entries, whose cards are locked. */
+async function saveChanges(
   tx: Queryable,
   { newId }: Pick<Deps, "newId">,
-  changes: readonly PendingPointsChange[],
-  origin: Origin | undefined,
-): Promise<void> =>
-  enqueue(
-    tx,
-    changes.map((change) => pendingPointsChangedEvent(newId("event"), change)),
+  changes: readonly CausedChange[],
+): Promise<void> {
+  await updatePendingPoints(tx, changes);
+  const events = changes.map(({ origin, ...change }) => ({
+    ...pendingPointsChangedEvent(newId("event"), change),
     origin,
-  );
+  }));
+  await enqueue(tx, events, undefined);
+}
 
 /** Adds points to an entry or takes them; returns the pending points of the card. */
 export const adjustPending = (
@@ -95,10 +112,9 @@ export const adjustPending = (
     if (request.points > remainingCapacityOf(card)) throw tooManyPoints(remainingCapacityOf(card));
     const after = { ...entry, points };
     const pendingPoints = card.pendingPoints + request.points;
-    await updatePendingPoints(tx, [after], now);
     await saveCards(tx, [{ ...card, pendingPoints }]);
     const change = { entry: after, change: "UPDATED", points: request.points, at: now } as const;
-    await record(tx, deps, [change], call);
+    await saveChanges(tx, deps, [{ ...change, origin: call }]);
     return pendingPoints;
   });
 
@@ -125,18 +141,7 @@ export async function cancelEntries(
   canceled: readonly CanceledEntry[],
   cards: readonly Card[],
 ): Promise<void> {
-  const after = canceled.map(({ entry, ...about }) => ({
-    ...about,
-    entry: { ...entry, status: "CANCELED" as const },
-  }));
-  for (const [at, group] of Map.groupBy(after, (one) => one.at)) {
-    await updatePendingPoints(
-      tx,
-      group.map(({ entry }) => entry),
-      at,
-    );
-  }
-  const ofCard = Map.groupBy(after, ({ entry }) => keyOf(entry.projectId, entry.cardId));
+  const ofCard = Map.groupBy(canceled, ({ entry }) => keyOf(entry.projectId, entry.cardId));
   await saveCards(
     tx,
     cards.map((card) => {
@@ -145,9 +150,8 @@ export async function cancelEntries(
       return { ...card, pendingPoints: card.pendingPoints - points };
     }),
   );
-  for (const { entry, at, origin } of after) {
-    await record(tx, deps, [{ entry, change: "CANCELED", points: -entry.points, at }], origin);
-  }
+  const ends = canceled.map(({ entry, ...about }) => endOf(entry, "CANCELED", about));
+  await saveChanges(tx, deps, ends);
 }
 
 export type Activation = {
@@ -235,14 +239,8 @@ export async function activateEntries(
     if (decision.kind !== "rejected") continue;
     throw tooManyPoints(decision.limit);
   }
-  const activated = entries.map((entry) => ({ ...entry, status: "ACTIVATED" as const }));
-  await updatePendingPoints(tx, activated, at);
-  await record(
-    tx,
-    deps,
-    activated.map((entry) => ({ entry, change: "ACTIVATED", points: -entry.points, at })),
-    origin,
-  );
+  const activated = entries.map((entry) => endOf(entry, "ACTIVATED", { at, origin }));
+  await saveChanges(tx, deps, activated);
   return decisions.flatMap((decision) => (decision.kind === "moved" ? [decision.card] : []));
 }
 

@@ -143,7 +143,7 @@ export async function findPendingOfOrders(
   const { rows } = await tx.query<PendingRow>(
     `select ${COLUMNS} from pending_points
       where (project_id, order_id) in (select * from unnest($1::text[], $2::text[]))
-        and status = 'PENDING' and order_id is not null
+        and status = 'PENDING'
       order by id`,
     [
       textArray(orders.map(({ projectId }) => projectId)),
@@ -153,28 +153,26 @@ export async function findPendingOfOrders(
   return rows.map(fromRow);
 }
 
-/** Changes entries whose cards are locked. */
+/** Stores the states of changed entries, whose cards are locked. */
 export async function updatePendingPoints(
   tx: Queryable,
-  entries: readonly PendingPoints[],
-  at: number,
+  changes: readonly { readonly entry: PendingPoints; readonly at: number }[],
 ): Promise<void> {
   await tx.query(
     `update pending_points p
-        set points = item.points, status = item.status, updated_at = $5,
-            changes = p.changes || jsonb_build_object('at', $6::int8, 'points',
+        set points = item.points, status = item.status, updated_at = to_timestamp(item.at / 1000.0),
+            changes = p.changes || jsonb_build_object('at', item.at, 'points',
               case when item.status = 'PENDING' then item.points else 0 end
               - case when p.status = 'PENDING' then p.points else 0 end)
-       from unnest($1::text[], $2::text[], $3::int8[], $4::text[])
-              as item (project_id, id, points, status)
+       from unnest($1::text[], $2::text[], $3::int8[], $4::text[], $5::int8[])
+              as item (project_id, id, points, status, at)
       where p.project_id = item.project_id and p.id = item.id`,
     [
-      textArray(entries.map(({ projectId }) => projectId)),
-      textArray(entries.map(({ id }) => id)),
-      int8Array(entries.map(({ points }) => points)),
-      textArray(entries.map(({ status }) => status)),
-      new Date(at),
-      at,
+      textArray(changes.map(({ entry }) => entry.projectId)),
+      textArray(changes.map(({ entry }) => entry.id)),
+      int8Array(changes.map(({ entry }) => entry.points)),
+      textArray(changes.map(({ entry }) => entry.status)),
+      int8Array(changes.map(({ at }) => BigInt(at))),
     ],
   );
 }

@@ -31,9 +31,16 @@ export function orderEdited(
     projectId,
     order,
     at,
-  }: { readonly projectId: string; readonly order: Order; readonly at: number },
+    cancelsPaidOrder,
+  }: {
+    readonly projectId: string;
+    readonly order: Order;
+    readonly at: number;
+    readonly cancelsPaidOrder: boolean;
+  },
 ): OutboxEvent {
-  const event = create(OrderEditedSchema, { projectId, order, date: timestampFromMs(at) });
+  const date = timestampFromMs(at);
+  const event = create(OrderEditedSchema, { projectId, order, date, cancelsPaidOrder });
   const payload = toBinary(OrderEditedSchema, event);
   const key = orderPaidKey(order);
   return { projectId, id, topic: ORDERS_TOPIC, type: OrderEditedSchema.typeName, key, payload };

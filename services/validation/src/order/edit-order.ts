@@ -117,8 +117,9 @@ async function save(
     const row = { projectId, order: saved, at: new Date(call.now), origin };
     await (isImport ? saveImportedOrders(tx, [row]) : saveOrders(tx, [row]));
     const edit = { before: claim.stored, order: saved };
-    if (changesSummary(edit) || (await endsPendingPoints(tx, call, edit))) {
-      const edited = { projectId, order: saved, at: call.now };
+    const cancelsPaidOrder = await cancelsOrderWithPoints(tx, call, edit);
+    if (changesSummary(edit) || cancelsPaidOrder) {
+      const edited = { projectId, order: saved, at: call.now, cancelsPaidOrder };
       await enqueue(tx, [orderEdited(deps.newId("event"), edited)], call);
     }
     if (!isImport) await publishOrder(tx, call, edit);
@@ -128,7 +129,7 @@ async function save(
 }
 
 /** Whether the edit cancels an order that may have pending points, in a project that cancels them with the order. */
-const endsPendingPoints = async (
+const cancelsOrderWithPoints = async (
   tx: Queryable,
   { project }: Call,
   edit: { readonly before: Order | null; readonly order: Order },

@@ -14,7 +14,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file scrip/events/v1/orders.proto.
  */
 export const file_scrip_events_v1_orders: GenFile = /*@__PURE__*/
-  fileDesc("ChxzY3JpcC9ldmVudHMvdjEvb3JkZXJzLnByb3RvEg9zY3JpcC5ldmVudHMudjEicAoJT3JkZXJQYWlkEhIKCnByb2plY3RfaWQYASABKAkSKAoEZGF0ZRgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJQoFb3JkZXIYAyABKAsyFi5zY3JpcC5jb21tb24udjEuT3JkZXIicgoLT3JkZXJFZGl0ZWQSEgoKcHJvamVjdF9pZBgBIAEoCRIoCgRkYXRlGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIlCgVvcmRlchgDIAEoCzIWLnNjcmlwLmNvbW1vbi52MS5PcmRlcmIGcHJvdG8z", [file_google_protobuf_timestamp, file_scrip_common_v1_order]);
+  fileDesc("ChxzY3JpcC9ldmVudHMvdjEvb3JkZXJzLnByb3RvEg9zY3JpcC5ldmVudHMudjEicAoJT3JkZXJQYWlkEhIKCnByb2plY3RfaWQYASABKAkSKAoEZGF0ZRgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJQoFb3JkZXIYAyABKAsyFi5zY3JpcC5jb21tb24udjEuT3JkZXIijgEKC09yZGVyRWRpdGVkEhIKCnByb2plY3RfaWQYASABKAkSKAoEZGF0ZRgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJQoFb3JkZXIYAyABKAsyFi5zY3JpcC5jb21tb24udjEuT3JkZXISGgoSY2FuY2Vsc19wYWlkX29yZGVyGAQgASgIYgZwcm90bzM", [file_google_protobuf_timestamp, file_scrip_common_v1_order]);
 
 /**
  * An order reached the status PAID (topic `scrip.orders.v1`, key: customer id, or order id without a customer).
@@ -54,8 +54,8 @@ export const OrderPaidSchema: GenMessage<OrderPaid> = /*@__PURE__*/
 
 /**
  * An edit or import of an order changed the summary of a customer: the customer or the amount of an order that is PAID or
- * FULFILLED changed, or the order entered or left these statuses; or it canceled an order that was PAID before, in a project
- * that cancels the pending points of such orders (topic `scrip.orders.v1`, key as of OrderPaid). Not
+ * FULFILLED changed, or the order entered or left these statuses; or `cancels_paid_order` is set (topic `scrip.orders.v1`, key
+ * as of OrderPaid). Not
  * emitted for redemptions and rollbacks, whose events contain the order. An order that becomes PAID also emits OrderPaid.
  *
  * @generated from message scrip.events.v1.OrderEdited
@@ -81,6 +81,13 @@ export type OrderEdited = Message<"scrip.events.v1.OrderEdited"> & {
    * @generated from field: scrip.common.v1.Order order = 3;
    */
   order?: Order | undefined;
+
+  /**
+   * Whether the edit canceled an order that was PAID before, in a project that cancels the pending points of such orders.
+   *
+   * @generated from field: bool cancels_paid_order = 4;
+   */
+  cancelsPaidOrder: boolean;
 };
 
 /**
