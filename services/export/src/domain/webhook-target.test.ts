@@ -46,6 +46,8 @@ test.each([
   ["fe80::1", false],
   ["::ffff:192.168.1.1", false],
   ["64:ff9b::7f00:1", false],
+  ["::7f00:1", false],
+  ["4000::1", false],
 ])("classifies %s", (address, isPublic) => {
   expect(isPublicAddress(address)).toBe(isPublic);
 });

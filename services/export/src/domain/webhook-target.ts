@@ -25,9 +25,11 @@ const PRIVATE = "must not be a private address";
 export function isPublicAddress(address: string): boolean {
   const parsed = ipaddr.process(address);
   if (parsed.range() !== "unicast") return false;
-  if (parsed.kind() === "ipv4") return true;
-  return !parsed.match(ipaddr.IPv6.parse("64:ff9b::"), 96);
+  return parsed.kind() === "ipv4" || parsed.match(GLOBAL_UNICAST);
 }
+
+/** All that IANA has assigned for it: also excludes `::127.0.0.1` and `64:ff9b::127.0.0.1`, which contain IPv4 addresses. */
+const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR("2000::/3");
 
 /** Headers that requests have anyway, and those that decide how HTTP reads the request. */
 const OWN_HEADERS = new Set([
