@@ -83,7 +83,8 @@ function ownerRows(owner: RowOwner, source: Source): AsyncIterable<OwnerRow> {
   async function* text(): AsyncIterable<Uint8Array> {
     for await (const { csv } of owner(rowsRequest(input, filters, { fields }), call)) yield csv;
   }
-  const parser = parse({ columns: [...(filters.marks ? [MARK] : []), ...fields] });
+  const columns = [...(filters.marks ? [MARK] : []), ...fields];
+  const parser = parse({ columns, record_delimiter: "\n" });
   // The reader of the rows gets its error, and ends it.
   return pipeline(Readable.from(text()), parser, () => {}) as AsyncIterable<OwnerRow>;
 }

@@ -14,7 +14,8 @@ test("any text is read back as it was, but for the apostrophe before formulas", 
   fc.assert(
     fc.property(fc.array(fc.tuple(cell, cell), { minLength: 1 }), (rows) => {
       const guarded = rows.map((row) => row.map(guardText));
-      expect(parse(csvLines(guarded), { record_delimiter: "\n" })).toEqual(guarded);
+      // The parser discovers how records end, as programs do that do not know the file.
+      expect(parse(csvLines(guarded))).toEqual(guarded);
       for (const text of guarded.flat()) expect(text).not.toMatch(/^[=+\-@\t\r＝＋－＠]/);
     }),
   );

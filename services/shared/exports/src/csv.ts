@@ -13,9 +13,12 @@ const SQL_STARTS = FORMULA_STARTS.map((start) => `'${start}'`).join(", ");
 export const guardedSql = (sql: string): string =>
   `case when left(${sql}, 1) in (${SQL_STARTS}) then '''' || ${sql} else ${sql} end`;
 
+/** Many programs read a CR without quotes as the end of a record; csv-stringify quotes only the delimiters that it writes. */
+const STRINGIFY = { record_delimiter: "\n", quoted_match: "\r" } as const;
+
 /** Lines of CSV: UTF-8, commas, RFC 4180 quotes, LF. */
 export const csvLines = (rows: readonly (readonly (string | null)[])[]): Buffer =>
-  Buffer.from(stringify(rows as (string | null)[][], { record_delimiter: "\n" }));
+  Buffer.from(stringify(rows as (string | null)[][], STRINGIFY));
 
 /** The label of a field: `voucher_type` is "Voucher Type", `customer_id` is "Customer ID". */
 export const headerOf = (field: string): string =>
