@@ -54,6 +54,17 @@ describe.each(COMPOSITIONS)("exports (%s)", async (composition) => {
     expect([gone.response.status, JSON.parse(gone.text).key]).toEqual([404, "not_found"]);
   });
 
+  test.each(["exports/%00", "async-actions/a%00/report"])(
+    "a link with NUL in its path is invalid: %s",
+    async (path) => {
+      const response = await fetch(`${stack.url}/v1/${path}?token=wrong`);
+      expect([response.status, await response.json()]).toMatchObject([
+        400,
+        { key: "invalid_payload" },
+      ]);
+    },
+  );
+
   test("lists and files find the redemptions of a promotion by the name and the id of its campaign", async () => {
     const name = newCode("promotion");
     const campaign = await ok(
@@ -161,6 +172,28 @@ describe.each(COMPOSITIONS)("exports (%s)", async (composition) => {
     expect(Object.fromEntries(details)).toEqual(
       Object.fromEntries(listed.map((one) => [one["id"], one["details"]])),
     );
+  });
+
+  test("a line break in a text stays within its cell, also beside fields that are looked up", async () => {
+    const code = newCode("lines");
+    const discount = { type: "PERCENT", percent_off: 10 };
+    await ok(
+      api.post("/v1/vouchers", {
+        code,
+        type: "DISCOUNT_VOUCHER",
+        discount,
+        additional_info: "a\rb",
+        metadata: { address: "c\rd" },
+      }),
+    );
+    const filters = { code: { conditions: { $is: code } } };
+    for (const looked of [[], ["category"]]) {
+      const fields = ["metadata.address", "additional_info", "code", ...looked];
+      const parameters = { fields, filters };
+      const file = await exported({ exported_object: "voucher", parameters });
+      const [, row] = file.split("\n");
+      expect(row).toBe([`"c\rd"`, `"a\rb"`, code, ...looked.map(() => "")].join(","));
+    }
   });
 
   test("a file shows each redemption in whole or not at all", async () => {

@@ -1,7 +1,8 @@
 import { Readable } from "node:stream";
 
 import type { Router } from "@koa/router";
-import { ApiError } from "@scrip/errors";
+import { isSafeText } from "@scrip/contract";
+import { ApiError, invalidPayload } from "@scrip/errors";
 import type {
   DownloadExportResponse,
   ExportService,
@@ -58,6 +59,10 @@ type OpenFile = (
 
 async function startDownload(ctx: Context, open: OpenFile): Promise<void> {
   const id = String(ctx["params"].id);
+  // This path is outside the contract, which checks those of other requests.
+  if (!isSafeText(id)) {
+    throw invalidPayload("Payload has a path that must not contain NUL or lone surrogates");
+  }
   const range = parseRange(ctx.get("range"));
   const left = new AbortController();
   ctx.res.once("close", () => left.abort());
