@@ -174,6 +174,21 @@ describe.each(COMPOSITIONS)("exports (%s)", async (composition) => {
     );
   });
 
+  test("points are found by their state", async () => {
+    const program = await createLoyaltyProgram(api, { points: 30 });
+    const card = await program.createCard();
+    const path = `/v1/loyalties/members/${card.code}/balance`;
+    const lot = { expiration_type: "CUSTOM_DATE", expiration_date: "2999-01-31" };
+    await ok(api.post(path, { points: 5, ...lot }));
+    const pointsOf = async (operator: string): Promise<string> => {
+      const filters = { voucher_id: { conditions: { $is: card.id } }, status: { [operator]: "" } };
+      const parameters = { fields: ["points"], filters };
+      return exported({ exported_object: "points_expiration", parameters });
+    };
+    expect(await pointsOf("$active")).toBe("Points\n5\n30\n");
+    expect(await pointsOf("$expired")).toBe("Points\n");
+  });
+
   test("a line break in a text stays within its cell, also beside fields that are looked up", async () => {
     const code = newCode("lines");
     const discount = { type: "PERCENT", percent_off: 10 };

@@ -80,12 +80,18 @@ const pointsExpiration = (today: string): ExportTable => ({
     campaign_id: { sql: "l.campaign_id" },
     voucher_id: { sql: "l.card_id" },
     status: {
-      sql: `(case when l.expired or l.expires_on < '${today}' then 'EXPIRED' else 'ACTIVE' end)`,
+      sql: `(case when ${isExpired(today)} then 'EXPIRED' else 'ACTIVE' end)`,
+      states: {
+        $active: () => `(${isExpired(today)}) is not true`,
+        $expired: () => isExpired(today),
+      },
     },
     expires_at: { sql: "l.expires_on" },
     points: { sql: "l.points" },
   },
 });
+
+const isExpired = (today: string): string => `l.expired or l.expires_on < '${today}'`;
 
 /** SQL: the id of the points that never expire, as listings of a card show it. */
 function neverExpiringId(cardId: string): string {
