@@ -44,6 +44,7 @@ const SEE: { readonly [Key in ErrorKey]?: string } = {
   unauthorized: "[Credentials](authentication.md#credentials)",
   missing_required_permission: "[Scopes](authentication.md#scopes)",
   forbidden: "[Client-side callers](authentication.md#client-side-callers)",
+  range_not_satisfiable: "[Download](exports.md#download)",
   idempotency_in_progress: "[Conflicts](idempotency.md#conflicts)",
   idempotency_key_reused: "[Conflicts](idempotency.md#conflicts)",
   too_many_requests: "[Rate limits](rate-limits.md)",

@@ -10,6 +10,8 @@ import type {
 import { type Client, serviceCall } from "@scrip/rpc";
 import type { Context } from "koa";
 
+import { ApiErrorWithHeaders } from "./error-response.ts";
+
 const PATH = /^\/v1\/(?:exports\/[^/]+|async-actions\/[^/]+\/report)\/?$/;
 
 /** Whether a request downloads a file by its link: the token in the query is its only credential. */
@@ -77,10 +79,10 @@ async function startDownload(ctx: Context, open: OpenFile): Promise<void> {
   ctx.set("Accept-Ranges", "bytes");
   ctx.vary("Accept");
   if (range !== undefined && length === 0n) {
-    ctx.status = 416;
-    ctx.set("Content-Range", `bytes */${size}`);
-    ctx.body = "";
-    return;
+    throw new ApiErrorWithHeaders("range_not_satisfiable", {}, [
+      "Content-Range",
+      `bytes */${size}`,
+    ]);
   }
   if (range !== undefined) {
     ctx.status = 206;

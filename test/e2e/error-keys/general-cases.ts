@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { request } from "node:http";
 
 import type { ErrorKey } from "@scrip/errors";
+import { expect } from "vitest";
 
 import { type Json, newCode } from "../../stack/api.ts";
 import type { ProjectName } from "./project-name.ts";
@@ -62,6 +63,17 @@ export const GENERAL_CASES: readonly GeneralCase[] = [
   {
     key: "unsupported_media_type",
     request: sendRaw("POST", "/v1/vouchers", { "content-type": "text/plain" }, "{}"),
+  },
+  {
+    key: "range_not_satisfiable",
+    async request(shop, url) {
+      const { body } = await shop.api.post("/v1/exports", { exported_object: "order" });
+      const link = async (): Promise<string | undefined> =>
+        (await shop.api.get(`/v1/exports/${body["id"]}`)).body["result"]?.url;
+      await expect.poll(link).toBeDefined();
+      const { pathname, search } = new URL((await link()) ?? "", url);
+      return sendRaw("GET", `${pathname}${search}`, { range: "bytes=9999-" })(shop, url);
+    },
   },
   {
     key: "expectation_failed",

@@ -119,6 +119,7 @@ export const catalogue = {
   },
   payload_too_large: { http: 413, message: "Payload too large", code: Code.ResourceExhausted },
   unsupported_media_type: { http: 415, message: "Unsupported media type" },
+  range_not_satisfiable: { http: 416, message: "Range not satisfiable" },
   expectation_failed: { http: 417, message: "Expectation failed" },
   idempotency_key_reused: {
     http: 422,

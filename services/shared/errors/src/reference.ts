@@ -338,6 +338,10 @@ export const ERROR_REFERENCE: Readonly<Record<ErrorKey, Explanation>> = {
     cause: "The `Content-Type` or `Content-Encoding` of the body is not supported.",
     remedy: "Send UTF-8 JSON without compression, or the form that `details` names.",
   },
+  range_not_satisfiable: {
+    cause: "The `Range` header begins behind the end of the file.",
+    remedy: "Use a range within the size that `Content-Range` shows, or leave the header out.",
+  },
   expectation_failed: {
     cause: "The `Expect` header has a value other than `100-continue`.",
     remedy: "Leave the header out.",
