@@ -10,16 +10,27 @@ export type LinkedFile = {
   }) => AsyncIterable<Uint8Array>;
 };
 
-/** The messages of a download: the first one describes the part, the others contain it. */
+/**
+ * The messages of a download: the first one describes the part, the others contain it. A file that cannot be read fails before
+ * the first one, so that the caller gets an error instead of a part that breaks off.
+ */
 export async function* downloadPart(
   { size, read }: LinkedFile,
   { first, last }: { readonly first?: bigint | undefined; readonly last?: bigint | undefined },
 ) {
   const range = partOf(size, { first: Number(first ?? 0n), last });
   const length = Math.max(0, range.last - range.first + 1);
-  yield message({ size: BigInt(size), first: BigInt(range.first), length: BigInt(length) });
-  if (length === 0) return;
-  for await (const data of read(range)) yield message({ data });
+  const head = message({ size: BigInt(size), first: BigInt(range.first), length: BigInt(length) });
+  if (length === 0) {
+    yield head;
+    return;
+  }
+  let hasBegun = false;
+  for await (const data of read(range)) {
+    if (!hasBegun) yield head;
+    hasBegun = true;
+    yield message({ data });
+  }
 }
 
 /** The part of a file with these bytes; it has none when it begins behind the end. */
