@@ -216,6 +216,37 @@ describe.each(COMPOSITIONS)("publication lists and their effects (%s)", async (c
     );
   });
 
+  test("a customer of a join-once campaign gets one voucher, also with a count", async () => {
+    const program = await createCampaign({
+      campaign_type: "LOYALTY_PROGRAM",
+      type: "AUTO_UPDATE",
+      voucher: { type: "LOYALTY_CARD", loyalty_card: { points: 0 } },
+    });
+    const coupons = await createCampaign({ vouchers_count: 2 });
+    const customer = newCode("member");
+    const two = ({ name }: Json): Json => ({ customer, campaign: { name, count: 2 } });
+    const tooMany = [400, "too_many_vouchers_requested", "Only up to 1 can be published"];
+    expect(await rejected(two(program), "?join_once=false")).toEqual(tooMany);
+    expect(await rejected(two(coupons), "?join_once=true")).toEqual(tooMany);
+    const joined = await publish({ customer, campaign: program["name"] });
+    expect(await publish(two(program))).toEqual(joined);
+    expect((await publish(two(coupons)))["vouchers"]).toHaveLength(2);
+  });
+
+  test("an expired AUTO_UPDATE campaign creates no vouchers that nobody can use", async () => {
+    const expired = { type: "AUTO_UPDATE", expiration_date: "2020-01-01T00:00:00.000Z" };
+    const { name } = await createCampaign(expired);
+    expect(await rejected({ customer: newCode("late"), campaign: name })).toEqual([
+      400,
+      "no_voucher_suitable_for_publication",
+      "Couldn't create new vouchers for publication",
+    ]);
+    expect((await ok(api.get(`/v1/vouchers?campaign=${name}`)))["total"]).toBe(0);
+    const timed = await createCampaign({ ...expired, activity_duration_after_publishing: "P1D" });
+    const { voucher } = await publish({ customer: newCode("late"), campaign: timed["name"] });
+    expect(Date.parse(voucher.expiration_date)).toBeGreaterThan(Date.now());
+  });
+
   test("metadata must match the schema of publications", async () => {
     const shop = await newProject(stack);
     const path = `/management/v1/projects/${shop.id}/metadata-schemas`;

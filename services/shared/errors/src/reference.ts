@@ -265,7 +265,7 @@ export const ERROR_REFERENCE: Readonly<Record<ErrorKey, Explanation>> = {
   },
   no_voucher_suitable_for_publication: {
     cause:
-      "The campaign has no voucher left that can be published, or is a promotion; or the campaign of a reward is disabled or has no free voucher.",
+      "The campaign has no voucher left that can be published and cannot create one, has expired, or is a promotion; or the campaign of a reward is disabled or has no free voucher.",
     remedy:
       "Add vouchers to the campaign. Promotions have no vouchers: publish from another campaign.",
   },
@@ -274,8 +274,9 @@ export const ERROR_REFERENCE: Readonly<Record<ErrorKey, Explanation>> = {
     remedy: "Send another `source_id`, or read the existing publication.",
   },
   too_many_vouchers_requested: {
-    cause: "A publication with a `source_id` requests more than one voucher.",
-    remedy: "Request one voucher per `source_id`.",
+    cause:
+      "A publication with a `source_id` or from a campaign that customers join once requests more than one voucher.",
+    remedy: "Request one voucher per publication.",
   },
   not_published: {
     cause: "The referral code or loyalty card is not published, so it has no holder.",

@@ -20,6 +20,7 @@ const state: PublicationState = {
   customerId: "cust_1",
   joinOnce: false,
   earlier: null,
+  count: 1,
   takenSourceId: null,
   voucher: null,
 };
@@ -46,6 +47,9 @@ test.each<readonly [string, Partial<PublicationState>, string]>([
     { joinOnce: true, earlier: HELD, voucher: others },
     "voucher_already_published",
   ],
+  ["several", { count: 2 }, PUBLISH],
+  ["several, first time of once", { joinOnce: true, count: 2 }, "too_many_vouchers_requested"],
+  ["several, joined before", { joinOnce: true, earlier: HELD, count: 2 }, JOINED],
   ["a source id again", { takenSourceId: "s" }, "duplicate_source_id"],
   ["a source id again, own voucher", { takenSourceId: "s", voucher: own }, "duplicate_source_id"],
   [

@@ -16,6 +16,8 @@ export type PublicationState = {
   readonly joinOnce: boolean;
   /** The customer's oldest voucher of the campaign, or the requested voucher when they hold it. */
   readonly earlier: EarlierPublication | null;
+  /** How many vouchers are requested. */
+  readonly count: number;
   /** The requested source id, when a publication already has it. */
   readonly takenSourceId: string | null;
   /** The requested voucher; null when any voucher of the campaign may be published. */
@@ -32,6 +34,7 @@ export type RejectedPublication = {
     | "voucher_already_published"
     | "voucher_cannot_be_published"
     | "no_voucher_suitable_for_publication"
+    | "too_many_vouchers_requested"
     | "duplicate_source_id";
   readonly details: string;
 };
@@ -46,7 +49,7 @@ export type PublicationDecision =
  * joined gets the existing publication (docs/publications.md#join-once); the source id is ignored then.
  */
 export function decidePublication(state: PublicationState): PublicationDecision {
-  const { customerId, joinOnce, earlier, takenSourceId, voucher } = state;
+  const { customerId, joinOnce, earlier, count, takenSourceId, voucher } = state;
   if (joinOnce && earlier !== null && repeatsJoining(earlier, voucher)) {
     return { kind: "already_joined", ...earlier };
   }
@@ -64,6 +67,9 @@ export function decidePublication(state: PublicationState): PublicationDecision 
       "voucher_cannot_be_published",
       "Voucher cannot be published. Customer already joined program.",
     );
+  }
+  if (joinOnce && count > 1) {
+    return rejected("too_many_vouchers_requested", "Only up to 1 can be published");
   }
   // Also when its holder was deleted: a code belongs to one customer only.
   if (voucher !== null && voucher.publishCount > 0n) return alreadyPublished(voucher.id);
@@ -110,12 +116,21 @@ export function publishTo(
   };
 }
 
+/** Whether a publication may create a voucher with these dates: an activity duration replaces an end that has passed. */
+export const isPublishableOnceCreated = (
+  { activityDuration, validity }: Pick<VoucherDefinition, "activityDuration" | "validity">,
+  now: number,
+): boolean => activityDuration !== null || !hasEnded(validity, now);
+
 /** Whether a publication of its campaign may select it. */
 export const isPublishable = (definition: VoucherDefinition, now: number): boolean =>
   definition.active !== false &&
   definition.publishCount === 0n &&
   definition.holderId === null &&
-  (definition.validity.expirationDate === null || definition.validity.expirationDate > now);
+  !hasEnded(definition.validity, now);
+
+const hasEnded = ({ expirationDate }: VoucherDefinition["validity"], now: number): boolean =>
+  expirationDate !== null && expirationDate <= now;
 
 /** The type of the vouchers of a campaign. Promotions have none. */
 export function voucherTypeOf(campaign: CampaignTerms): VoucherType {

@@ -93,6 +93,7 @@ async function claim(
     customerId: customer.id,
     joinOnce,
     earlier: joinOnce ? await findEarlier(tx, attempt, voucher) : null,
+    count: source.kind === "campaign" ? source.count : 1,
     takenSourceId:
       sourceId !== null && (await isSourceTaken(tx, projectId, sourceId)) ? sourceId : null,
     voucher: voucher && voucher.definition,
@@ -141,6 +142,7 @@ async function write(
       customerId: customer.id,
       joinOnce: false,
       earlier: null,
+      count: 1,
       takenSourceId: input.sourceId,
       voucher: null,
     });

@@ -7,6 +7,7 @@ import type { Call } from "@scrip/rpc";
 import type { Deps } from "../deps.ts";
 import {
   isPublishable,
+  isPublishableOnceCreated,
   noSuitableVoucher,
   type RejectedPublication,
 } from "../domain/publication-decision.ts";
@@ -64,8 +65,9 @@ export async function claimVouchers(
       call,
       missing,
     });
-    if (generated === "exhausted")
+    if (generated === "none") {
       return noSuitableVoucher("Couldn't create new vouchers for publication");
+    }
     return {
       kind: "claimed",
       vouchers: [...free, ...generated],
@@ -115,7 +117,7 @@ async function generate(
     readonly template: Uint8Array;
     readonly missing: number;
   },
-): Promise<readonly StoredVoucher[] | "exhausted"> {
+): Promise<readonly StoredVoucher[] | "none"> {
   const item = fromBinary(CampaignVoucherItemSchema, template);
   const request = item.voucher;
   if (request === undefined) throw new Error("the template of the campaign has no voucher");
@@ -128,6 +130,7 @@ async function generate(
       campaign: { id, name, type },
       activityDuration: item.activityDurationAfterPublishing ?? null,
     });
+    if (!isPublishableOnceCreated(draft, call.now)) return "none";
     const mask = () =>
       codeMaskFromProto(request.codeConfig, {
         defaults: {},
@@ -137,7 +140,7 @@ async function generate(
       const voucher = await insertWithCode(tx, deps, { request, call, draft, mask });
       vouchers.push({ definition: voucher.definition, usage: newUsage(voucher) });
     } catch (error) {
-      if (error instanceof ApiError) return "exhausted";
+      if (error instanceof ApiError) return "none";
       throw error;
     }
   }

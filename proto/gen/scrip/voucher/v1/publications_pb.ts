@@ -979,8 +979,8 @@ export const PublicationService: GenService<{
    *
    * Errors: `missing_vouchers` (neither `voucher` nor `campaign`), `not_found` (an unknown voucher, campaign or
    * customer id), `voucher_already_published`, `voucher_cannot_be_published` (the customer already joined),
-   * `no_voucher_suitable_for_publication`, `duplicate_source_id`, `too_many_vouchers_requested` (a `source_id`
-   * with a `count` above 1), `metadata_validation_failed`.
+   * `no_voucher_suitable_for_publication`, `duplicate_source_id`, `too_many_vouchers_requested` (a `count`
+   * above 1 with a `source_id`, or of a campaign that customers join once), `metadata_validation_failed`.
    *
    * @generated from rpc scrip.voucher.v1.PublicationService.CreatePublication
    */
