@@ -54,6 +54,29 @@ test("reads CSV as RFC 4180 defines it, in batches of any size", async () => {
   );
 });
 
+test("reads lines whose ends differ, as in files that were joined", async () => {
+  const line = fc.record({
+    cell: fc.stringMatching(/^[a-z é]{1,8}$/),
+    isQuoted: fc.boolean(),
+    end: fc.constantFrom("\n", "\r\n", "\r"),
+  });
+  const sizes = fc.record({
+    limit: fc.integer({ min: 1, max: 4 }),
+    chunk: fc.integer({ min: 1, max: 40 }),
+  });
+  await fc.assert(
+    fc.asyncProperty(fc.array(line, { minLength: 1, maxLength: 9 }), sizes, async (lines, size) => {
+      const text = lines.map(
+        ({ cell, isQuoted, end }) => (isQuoted ? `"${cell}\r\n"` : cell) + end,
+      );
+      expect(await readAll(text.join(""), size)).toEqual(
+        lines.map(({ cell, isQuoted }) => [isQuoted ? `${cell}\r\n` : cell]),
+      );
+    }),
+    { numRuns: 100 },
+  );
+});
+
 test("returns the records before a quote that is never closed, and rejects the one that opens it", async () => {
   const read = readerOf('a,b\nc,d\n"e,f\ng,h\n');
   const first = await readCsv(read, { start: 0, limit: 10 });

@@ -7,6 +7,9 @@ export type CsvRecord = { readonly cells: readonly string[]; readonly end: numbe
 /** A longer record is a quote that was never closed. */
 const MAX_RECORD_BYTES = 1024 * 1024;
 
+/** Named, because the parser would otherwise expect the first one of a batch in all its lines. */
+const LINE_ENDS = ["\r\n", "\n", "\r"];
+
 export type CsvRead = { readonly records: readonly CsvRecord[]; readonly isEnd: boolean };
 
 /**
@@ -24,6 +27,7 @@ export async function readCsv(
     relax_quotes: true,
     skip_empty_lines: true,
     max_record_size: MAX_RECORD_BYTES,
+    record_delimiter: LINE_ENDS,
   });
   let failure: Error | undefined;
   parser.on("error", (error) => (failure = error));
