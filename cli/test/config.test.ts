@@ -223,7 +223,7 @@ test("changes the rules, tiers and schemas of programs, and back", async () => {
   expect(await plan(applied, changed)).toMatchObject({ exitCode: 0 });
   const text = await exported(applied);
   expect(text).not.toContain("stars");
-  expect(text).not.toContain("pending_points");
+  expect(text).not.toContain("pending_points:");
   const back = before.replace("type: FIXED\n", "type: FIXED\n      validation_rule_id: null\n");
   expect(await apply(applied, back, "--delete")).toMatchObject({ exitCode: 0 });
   expect(await exported(applied)).toBe(before);

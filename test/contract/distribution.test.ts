@@ -59,6 +59,7 @@ describe("each table can be distributed by project_id", () => {
 const OF_NO_PROJECT: readonly string[] = [
   "delete from access_token where token_hash",
   "delete from awaited_card",
+  "delete from canceled_order",
   "delete from points_claim",
   "delete from points_lock",
   "delete from webhook_delivery where ctid",

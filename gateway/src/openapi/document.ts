@@ -81,7 +81,8 @@ requested it ([authentication](/docs/authentication)).
 
 Every error is an Error object with a stable \`key\`; [errors](/docs/errors) lists each key with cause and remedy. Operations list the keys
 they return. Any request can also be rejected with \`method_not_allowed\` (405), \`not_acceptable\` (406),
-\`request_timeout\` (408), \`expectation_failed\` (417), \`not_implemented\` (501) or \`deadline_exceeded\` (504).`;
+\`request_timeout\` (408), \`expectation_failed\` (417), \`not_implemented\` (501) or \`deadline_exceeded\` (504), and a
+download by its link with \`range_not_satisfiable\` (416).`;
 
 type OperationContext = {
   readonly schemas: Schemas;
