@@ -1,4 +1,4 @@
-import { create, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
+import { create, fromBinary, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { createPgEventBus, type EventEnvelope } from "@scrip/events";
 import { newId } from "@scrip/ids";
@@ -9,6 +9,7 @@ import {
   OrderSchema,
   OrderStatus,
 } from "@scrip/proto/scrip/common/v1/order_pb";
+import { OrderEditedSchema, OrderPaidSchema } from "@scrip/proto/scrip/events/v1/orders_pb";
 import {
   RedemptionMadeSchema,
   RedemptionRolledBackSchema,
@@ -112,6 +113,42 @@ test("stores the state after the last of several redemptions of one order", asyn
   expect(stored?.amount).toBe(80n);
 });
 
+test.each([
+  { cancelPending: true, edits: [{ cancelsPaidOrder: true }] },
+  { cancelPending: false, edits: [] },
+])(
+  "publishes the payment of an order that was canceled before it was stored ($cancelPending)",
+  async ({ cancelPending, edits }) => {
+    const projectId = newId("proj");
+    await db.query(
+      `insert into project (project_id, version, deleted, time_zone, first_weekday, case_sensitive_codes,
+                            cancel_pending_points_on_order_cancel)
+       values ($1, 1, false, 'UTC', 1, true, $2)`,
+      [projectId, cancelPending],
+    );
+    const redeemed = buildOrder({ amount: 90n, status: OrderStatus.PAID });
+    const canceled = { ...redeemed, status: OrderStatus.CANCELED };
+    await saveOrders(db, [{ projectId, order: canceled, at: LATER }]);
+    const made = redemptionMadeAt(NOON, redeemed, [], projectId);
+
+    await handle([made]);
+    await handle([made]);
+
+    const { rows } = await db.query<{ type: string; payload: Uint8Array }>(
+      "select type, payload from outbox where project_id = $1",
+      [projectId],
+    );
+    const published = (schema: typeof OrderPaidSchema | typeof OrderEditedSchema) =>
+      rows.flatMap(({ type, payload }) =>
+        type === schema.typeName ? [fromBinary<typeof schema>(schema, payload)] : [],
+      );
+    expect(published(OrderPaidSchema)).toMatchObject([{ order: redeemed }]);
+    expect(published(OrderEditedSchema)).toMatchObject(
+      edits.map((edit) => ({ ...edit, order: canceled })),
+    );
+  },
+);
+
 test("leaves a claim to its current claimant", async () => {
   const order = buildOrder({ sourceId: "cart-2", amount: 100n });
   await claimOrder(db, {
@@ -209,9 +246,10 @@ function redemptionMadeAt(
   date: Date,
   order?: Order,
   overrides: MessageInitShape<typeof OrderItemInputSchema>[] = [],
+  projectId = "proj_1",
 ): EventEnvelope {
   const payload = create(RedemptionMadeSchema, {
-    projectId: "proj_1",
+    projectId,
     redemptionId: newId("r"),
     voucherId: "v_1",
     date: timestampFromDate(date),

@@ -1,3 +1,6 @@
+import { fromBinary } from "@bufbuild/protobuf";
+import { enqueue } from "@scrip/events";
+import { newId } from "@scrip/ids";
 import {
   batchOf,
   buildStatement,
@@ -5,9 +8,11 @@ import {
   type Database,
   excludedAssignments,
   type Queryable,
+  unpackBytes,
 } from "@scrip/postgres";
-import { type Order, OrderStatus } from "@scrip/proto/scrip/common/v1/order_pb";
+import { type Order, OrderSchema, OrderStatus } from "@scrip/proto/scrip/common/v1/order_pb";
 
+import { orderEdited } from "../events/order-edited.ts";
 import { ORDER_PAID, ORDERS_TOPIC } from "../events/order-paid.ts";
 import {
   lastStates,
@@ -148,10 +153,25 @@ const buildWriteOlder = (name: string, age: "<" | "<=") =>
 const writeOlderStatement = buildWriteOlder("repair-orders", "<");
 const writeRolledBackStatement = buildWriteOlder("repair-rolled-back-orders", "<=");
 
-/** Writes the `OrderPaid` events of orders that have none yet. */
+/**
+ * Writes the `OrderPaid` events of orders that have none yet. The edit that canceled such an order did not know of the
+ * payment, so its cancellation is published here, in projects that cancel the pending points of these orders.
+ */
 async function insertPaidEvents(tx: Queryable, orders: readonly StoredOrder[]): Promise<void> {
-  if (orders.length > 0) await tx.query(paidEventsStatement({ orders }));
+  if (orders.length === 0) return;
+  const { rows } = await tx.query<CanceledRow>(paidEventsStatement({ orders }));
+  const canceled = rows.map(({ project_id: projectId, document, updated_at: updatedAt }) =>
+    orderEdited(newId("event"), {
+      projectId,
+      order: fromBinary(OrderSchema, unpackBytes(document)),
+      at: updatedAt.getTime(),
+      cancelsPaidOrder: true,
+    }),
+  );
+  await enqueue(tx, canceled, undefined);
 }
+
+type CanceledRow = { project_id: string; document: Buffer; updated_at: Date };
 
 const paidEventsStatement = buildStatement({
   parts: {
@@ -170,11 +190,16 @@ const paidEventsStatement = buildStatement({
         from repaired
        where stored.project_id = repaired.project_id and stored.id = repaired.id
          and stored.paid_event_id is null
-      returning stored.paid_event_id
+      returning stored.*
+    ), announced as (
+      insert into outbox (project_id, id, topic, key, type, payload, headers)
+      select repaired.project_id, repaired.paid_event_id, '${ORDERS_TOPIC}', repaired.event_key,
+             '${ORDER_PAID}', repaired.event, repaired.event_headers
+        from repaired
+        join marked using (paid_event_id)
     )
-    insert into outbox (project_id, id, topic, key, type, payload, headers)
-    select repaired.project_id, repaired.paid_event_id, '${ORDERS_TOPIC}', repaired.event_key,
-           '${ORDER_PAID}', repaired.event, repaired.event_headers
-      from repaired
-      join marked using (paid_event_id)`,
+    select project_id, marked.document, marked.updated_at
+      from marked
+      join project using (project_id)
+     where marked.status = 'CANCELED' and project.cancel_pending_points_on_order_cancel`,
 });
