@@ -106,6 +106,17 @@ describe("UpdateReward", () => {
     return rewards.updateReward({ ...body, updateMask: { paths } }, call);
   };
 
+  test("clears the attributes that the mask names without a value", async () => {
+    const call = newCall();
+    const attributes = { description: "A mug", imageUrl: "https://example.com/x.png" };
+    const { id: rewardId } = await newReward(loyalty, call, { attributes });
+    const cleared = async (...paths: string[]) =>
+      (await update({ rewardId, paths }, call)).attributes;
+    expect(await cleared("attributes.image_url")).toMatchObject({ description: "A mug" });
+    expect((await rewards.getReward({ rewardId }, call)).attributes?.imageUrl).toBeUndefined();
+    expect((await cleared("attributes"))?.description).toBeUndefined();
+  });
+
   test("changes only the sent fields, merges metadata and clears null fields", async () => {
     const call = newCall();
     const attributes = { description: "A mug" };

@@ -21,22 +21,34 @@ export const updateReward =
     return rewardToProto(changed);
   };
 
-/** `null` clears a field; metadata is merged key by key. */
+/** `null` clears a field or an attribute; metadata is merged key by key. */
 function changedReward(request: UpdateRewardRequest, stored: RewardRow, at: Date): RewardRow {
   const sent = new Set(request.updateMask?.paths);
-  const { attributes, parameters } = request;
+  const { parameters } = request;
   return {
     ...stored,
     name: request.name ?? (sent.has("name") ? null : stored.name),
     parameters:
       parameters === undefined ? stored.parameters : rewardParametersFromProto(parameters),
     stock: request.stock ?? (sent.has("stock") ? null : stored.stock),
-    attributes: {
-      ...(sent.has("attributes") && attributes === undefined ? {} : stored.attributes),
-      ...(attributes?.imageUrl !== undefined && { image_url: attributes.imageUrl }),
-      ...(attributes?.description !== undefined && { description: attributes.description }),
-    },
+    attributes: changedAttributes(request, stored),
     metadata: { ...stored.metadata, ...request.metadata },
     updated_at: at,
+  };
+}
+
+function changedAttributes(
+  { attributes, updateMask }: UpdateRewardRequest,
+  stored: RewardRow,
+): RewardRow["attributes"] {
+  const sent = new Set(updateMask?.paths);
+  const areCleared = sent.has("attributes") && attributes === undefined;
+  const kept = (name: keyof RewardRow["attributes"]): string | undefined =>
+    areCleared || sent.has(`attributes.${name}`) ? undefined : stored.attributes[name];
+  const imageUrl = attributes?.imageUrl ?? kept("image_url");
+  const description = attributes?.description ?? kept("description");
+  return {
+    ...(imageUrl !== undefined && { image_url: imageUrl }),
+    ...(description !== undefined && { description }),
   };
 }
