@@ -58,7 +58,6 @@ describe("each table can be distributed by project_id", () => {
  */
 const OF_NO_PROJECT: readonly string[] = [
   "delete from access_token where token_hash",
-  "delete from canceled_order where ctid in",
   "delete from awaited_card",
   "delete from canceled_order",
   "delete from points_claim",
