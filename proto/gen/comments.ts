@@ -1057,7 +1057,7 @@ export const comments: Readonly<Record<string, string>> = {
   "scrip.events.v1.LoyaltyTiersChanged.campaign_id": "Id of the loyalty program (`camp_…`).",
   "scrip.events.v1.LoyaltyTiersChanged.project_id": "Id of the project (`proj_…`).",
   "scrip.events.v1.LoyaltyTiersChanged.recalculate": "Whether the dates on which tiers end are calculated anew.",
-  "scrip.events.v1.OrderEdited": "An edit or import of an order changed the summary of a customer: the customer or the amount of an order that is PAID or FULFILLED changed, or the order entered or left these statuses; or `cancels_paid_order` is set (topic `scrip.orders.v1`, key as of OrderPaid). Not emitted for redemptions and rollbacks, whose events contain the order. An order that becomes PAID also emits OrderPaid.",
+  "scrip.events.v1.OrderEdited": "An edit or import of an order changed the summary of a customer: the customer or the amount of an order that is PAID or FULFILLED changed, or the order entered or left these statuses. Also when `cancels_paid_order` is set (topic `scrip.orders.v1`, key as of OrderPaid). Not emitted for redemptions and rollbacks, whose events contain the order. An order that becomes PAID also emits OrderPaid.",
   "scrip.events.v1.OrderEdited.cancels_paid_order": "Whether the edit canceled an order that was PAID before, in a project that cancels the pending points of such orders.",
   "scrip.events.v1.OrderEdited.date": "Time of the edit.",
   "scrip.events.v1.OrderEdited.order": "The order after the edit.",

@@ -54,9 +54,9 @@ export const OrderPaidSchema: GenMessage<OrderPaid> = /*@__PURE__*/
 
 /**
  * An edit or import of an order changed the summary of a customer: the customer or the amount of an order that is PAID or
- * FULFILLED changed, or the order entered or left these statuses; or `cancels_paid_order` is set (topic `scrip.orders.v1`, key
- * as of OrderPaid). Not
- * emitted for redemptions and rollbacks, whose events contain the order. An order that becomes PAID also emits OrderPaid.
+ * FULFILLED changed, or the order entered or left these statuses. Also when `cancels_paid_order` is set (topic
+ * `scrip.orders.v1`, key as of OrderPaid). Not emitted for redemptions and rollbacks, whose events contain the order. An
+ * order that becomes PAID also emits OrderPaid.
  *
  * @generated from message scrip.events.v1.OrderEdited
  */
