@@ -58,6 +58,20 @@ describe("projects", () => {
     });
   });
 
+  test("null turns off a feature of client-side callers, and an absent flag keeps it", async () => {
+    const flags = { client_redeem_enabled: true, client_publish_enabled: true };
+    const { id } = await createProject(gateway, { name: "Features", ...flags });
+    const change = async (body: object) =>
+      (await management(gateway, "PUT", `/projects/${id}`, body)).json;
+    expect(await change({ client_redeem_enabled: null })).toMatchObject({
+      client_redeem_enabled: false,
+      client_publish_enabled: true,
+    });
+    expect(
+      await change({ client_publish_enabled: false, client_redeem_enabled: true }),
+    ).toMatchObject({ client_redeem_enabled: true, client_publish_enabled: false });
+  });
+
   test("the first weekday is Monday by default", async () => {
     const { id, json } = await createProject(gateway, { name: "Weeks" });
     const change = async (first_weekday: number | null) =>

@@ -49,6 +49,9 @@ function apply(before: Project, request: UpdateProjectRequest): Project {
     ...(sent.has("cancel_pending_points_on_order_cancel") && {
       cancelPendingPointsOnOrderCancel: request.cancelPendingPointsOnOrderCancel ?? false,
     }),
-    clientFeatures: parseFeatures(request, before.clientFeatures),
+    clientFeatures: parseFeatures(
+      request,
+      before.clientFeatures.filter((feature) => !sent.has(`client_${feature}_enabled`)),
+    ),
   };
 }
