@@ -69,7 +69,7 @@ async function lockPending(
 /** A change, and the request that caused it. */
 type CausedChange = PendingPointsChange & { readonly origin: Origin | undefined };
 
-/** The change by which an entry ends; its points are pending no more. */
+/** The change that ends an entry: its points are no longer pending. */
 const endOf = (
   entry: PendingPoints,
   status: "ACTIVATED" | "CANCELED",

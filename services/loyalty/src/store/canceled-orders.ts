@@ -49,7 +49,7 @@ export async function findCanceledOrders(
   return new Set(rows.map((row) => keyOf(row.project_id, row.order_id)));
 }
 
-/** Deletes some cancellations that are older than any accrual: events and accruals that wait for a card do not live as long. */
+/** Deletes some cancellations from more than 60 days ago. Accruals wait for a card for 30 days, so none can follow. */
 export async function trimCanceledOrders(db: Queryable, limit: number): Promise<number> {
   const { rowCount } = await db.query(
     `delete from canceled_order
